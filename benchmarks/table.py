@@ -1,7 +1,7 @@
 """All figures that the native engine is held to, one after the other: `python -m benchmarks table [FOLDER]`, some fifteen minutes on two cores.
 
 The figures are: compiling all bundled specs; speed by model; two threads over one; the whole command, cold and warm.
-Then memory at ten and a hundred million states, and a third of a billion permutations. Last come thirty published specs
+Then memory at ten and a hundred million states, and a third of a billion permutations. Last come the published specs
 beside TLC, and TLC on the exported and on the public module. FOLDER is a clone of
 github.com/hachikuji/kafka-specification. If none is named, one is made for the time of the run; where that cannot be, a
 line says so.

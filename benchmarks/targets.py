@@ -2,7 +2,7 @@
 
 Without a word all groups but `disk` and `billion` run, half an hour on two cores. The words name groups:
 
-* `published`: thirty specs beside TLC, then their sum;
+* `published`: published specs beside TLC, then their sum;
 * `engine`: the searches of the target table;
 * `limits`: how late a command answers after `--timeout` and Ctrl-C, with nothing cached;
 * `compile`: the slowest bundled spec;
@@ -82,7 +82,7 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
 
 
 def published() -> Iterator[Line]:
-    """The thirty specs, and of how many of them each half of the target is true."""
+    """The published specs, and of how many of them each half of the target is true."""
     found = []
     for line in specs.published([]):
         found.append(line)

@@ -19,7 +19,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import State, Step
-from assay.checker.results.show_instance import show_instance
+from assay.checker.results.show_instance import show_initial, show_instance
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.grammar.diagnostics.diagnostic import Span
 
@@ -47,6 +47,7 @@ class ConfirmedFindings:
         self._of_steps = {each.node.name: each for each in meanings if each.node.kind == "transition"}
         self.asks_steps = bool(self._of_steps)
         """Whether any property is one of steps."""
+        self._init = model.kernel.init
         self._ends = [(each.label, model.meaning(each.condition)) for each in model.kernel.terminal]
 
     @property
@@ -177,7 +178,7 @@ class ConfirmedFindings:
 
     def note_stuck_initial(self, stuck: Stuck) -> None:
         """Remember that an initial state has no value, if nothing was undefined before."""
-        self._note(-1, stuck.message, stuck.span, "the initial state")
+        self._note(-1, stuck.message, stuck.span, f"the {show_initial(self._init, stuck.picks)}")
 
     def note_deadlock(self, number: int) -> None:
         """Remember a state in which the system must stop and may not, if it is the first."""

@@ -78,8 +78,8 @@ class ArrayFunction(Generic[R]):
         return FunctionSource(tree, self.python.__globals__)
 
     def __call__(self, *arguments: Any) -> R:
-        """Call it. Raises ``ValueError`` for an array that is not contiguous, ``UntranslatableError`` for a function
-        outside the subset."""
+        """Call it. Raises ``ValueError`` for an array that is not contiguous or has no integers, ``UntranslatableError``
+        for a function outside the subset."""
         return self.bound(*arguments)()
 
     def bound(self, *arguments: Any) -> Callable[[], R]:
@@ -202,6 +202,9 @@ def _kind(of: Signature) -> Kind:
     if dimensions is None:
         return TupleKind(tuple(map(_kind, first)))
     known = np.dtype(first)
+    # Machine code would take the bits of a fraction, or of a number in another byte order, for another number.
+    if known.kind not in "biu" or not known.isnative:
+        raise ValueError(f"an array of {known} has no integers as this machine keeps them")
     return ArrayKind(Element(known.itemsize * 8, known.kind == "i"), dimensions)
 
 

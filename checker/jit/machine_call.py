@@ -1,4 +1,5 @@
-"""Calls, from functions over arrays, of other machine code by its address."""
+"""What functions over arrays ask of the machine: calls of other machine code by its address, and memory ahead of its
+use."""
 
 from __future__ import annotations
 
@@ -18,3 +19,10 @@ def call_machine(address: int, *arguments: Any) -> int:
     function = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * len(passed))(address)
     result: int = function(*passed)
     return result
+
+
+def prefetch(array: Any, place: int) -> None:
+    """Bring an element, or a row, into the cache: it is soon read, and may be written.
+
+    ``python_to_llvm`` writes the machine's instruction for this. Nothing else depends on it.
+    """

@@ -6,8 +6,8 @@ read, and truncated when written. Statements are assignments, ``for`` over a ``r
 ``while``, ``if``, ``break``, ``continue`` and ``return`` of nothing, a word or words. Expressions are arithmetic,
 comparisons, ``and``, ``or``, ``not`` and ``x if c else y``. Of arrays there are elements, rows, slices, ``len``,
 ``a.shape[n]``, and ``np.empty`` of a constant size. Besides, there are ``min``, constants of the module, calls of other
-such functions, and ``call_machine``. Conversions (``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that
-Python itself can run the function. A tuple that has a name is unpacked into new names.
+such functions, ``call_machine`` and ``prefetch``. Conversions (``np.int64(x)``, ``int(x)``) are allowed and do nothing,
+so that Python itself can run the function. A tuple that has a name is unpacked into new names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from assay.checker.jit.argument_types import Array, FunctionSource, Kind, Value, operands, parameter
 from assay.checker.jit.expressions import LlvmWriter
-from assay.checker.jit.machine_call import call_machine
+from assay.checker.jit.machine_call import call_machine, prefetch
 from assay.grammar.identity_memo import IdentityTupleMemo
 
 Find = Callable[[Any], FunctionSource | None]
@@ -49,8 +49,8 @@ def translate(source: FunctionSource, kinds: tuple[Kind, ...], find: Find, *, ch
         lines.append(f"store i64 {f'%part{at}' if given > 1 else '%got'}, ptr %to{at}")
     body = "\n".join(f"  {line}" for line in [*lines, "ret void"])
     main = f"define void @main({', '.join(['ptr %out', *passed])}) {{\nentry:\n{body}\n}}\n"
-    trap = ["declare void @llvm.trap()\n"] if checked else []
-    return "\n".join(['target triple = "@TRIPLE@"\n', *trap, *module.functions, main])
+    known = ["declare void @llvm.trap()", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"]
+    return "\n".join(['target triple = "@TRIPLE@"\n', *known, *module.functions, main])
 
 
 def _type(given: int) -> str:
@@ -107,6 +107,9 @@ class _Function(LlvmWriter):
         """The result of another function; no result is an empty tuple."""
         if self.source.names.get(name) is call_machine:
             return self._machine_call([self.value(argument) for argument in node.args])
+        if self.source.names.get(name) is prefetch:
+            array, place = node.args
+            return self._prefetch(self.array(array), self.word(place))
         called = self.module.find(self.source.names.get(name))
         if called is None or node.keywords:
             raise self.refused(node)
@@ -126,6 +129,13 @@ class _Function(LlvmWriter):
         words = [f"ptr {each.pointer}" if isinstance(each, Array) else f"i64 {each}" for each in values]
         target = self.fresh(f"inttoptr {words[0]} to ptr")
         return self.fresh(f"call i64 {target}({', '.join(words[1:])})")
+
+    def _prefetch(self, array: Array, place: str) -> Value:
+        for size in array.sizes[1:]:
+            place = self.fresh(f"mul i64 {place}, {size}")
+        # To be written, kept in all caches, as data.
+        self.do(f"call void @llvm.prefetch.p0(ptr {self.address(array, place)}, i32 1, i32 3, i32 1)")
+        return ()
 
     # --------------------------------------------------------------------------------------------------- statements
 

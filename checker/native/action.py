@@ -102,6 +102,7 @@ class ActionWriter:
         self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
         self._sieved = False
         self._instances = instance_layout(action)
+        # Whether to look for decisive guards behind the instance; without a second guard a false one is decisive.
         self._asks = self.code.reserve(1) if has_obstacles(action, 1) else ""
 
     def write(self, number: int) -> str:
@@ -116,6 +117,7 @@ class ActionWriter:
     # ------------------------------------------------------------------------------------------- instances
 
     def _parameters(self, number: int) -> None:
+        # Domains of parameters read no state.
         nothing = Lowering(self.code, None, unrolling=self.unrolling)
         named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
         # Domains that are unrolled multiply the code, one copy of the walk for each instance. The largest are visited
@@ -130,6 +132,7 @@ class ActionWriter:
         if instances > LIST_LIMIT:
             what = f"the action `{self.action.name}` with {instances:,} instances, more than {LIST_LIMIT:,}"
             raise UnsupportedError(what, self.action.span, SMALLER)
+        # The prefilter has a bit for each instance that is written out.
         self._sieved = not looped and instances <= MOST_INSTANCES
         # Loops go outside: what is unrolled inside is written once.
         named.sort(key=lambda each: each[0] not in looped)
@@ -141,6 +144,7 @@ class ActionWriter:
             begun = len(self.code.lines)
             for at, chosen in enumerate(listed):
                 self._instance(number, [name for name, _ in named], chosen, at)
+                # Instances are much alike, so the first ones tell how long all will be.
                 self.code.refuse_foreseen(begun, at + 1, len(listed))
             return
         (name, domain), rest = named[0], named[1:]
@@ -160,6 +164,7 @@ class ActionWriter:
         for name, (_, symbol) in zip(names, chosen, strict=True):
             self.lowering.bound[name] = symbol
         end = self.code.name("end")
+        # A loop comes here for each instance: what was asked of the one before must be forgotten.
         if self._asks:
             self.code.do(f"store i64 0, ptr {self._asks}")
         if self._sieved:
@@ -183,6 +188,7 @@ class ActionWriter:
                 # One branch per guard, and no attempt to evaluate several guards at once: early exits save more than
                 # mispredicted branches cost (156 ns a state of r3l2m2e2 against 244).
                 value, undefined = self.lowering.apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
+                # Before the value is looked at: where there is none, its code computed something.
                 self._require_defined(undefined, cut, at, end)
                 if each.kind == "bound":
                     cut_here = self._bound(number, each, value, at, cut, end)
@@ -201,6 +207,7 @@ class ActionWriter:
                 self._pick(number, each, at, cut, end)
                 return
         if cut is not None:
+            # Updates are not made behind a false bound, as in the reference evaluator.
             self._hit(cut, end)
         else:
             self._update(number, end)
@@ -215,6 +222,7 @@ class ActionWriter:
         self.code.label(bad)
         with self.code.scope():
             if cut is None:
+                # Only the row is noted. What is undefined there is found again by the reference evaluator.
                 self.runtime.first(ContextSlot.STUCK, self.runtime.get(ContextSlot.CURRENT))
             else:
                 self._count_cut(cut.label)
@@ -231,6 +239,7 @@ class ActionWriter:
         self.code.branch(value, held, failed)
         self.code.label(failed)
         with self.code.scope():
+            # Behind a false bound this guard is not the only obstacle.
             if cut is None:
                 self._note_decisive(guard.label, at + 1)
         self.code.jump(end)
@@ -266,6 +275,7 @@ class ActionWriter:
     def _count_cut(self, label: str) -> None:
         self.runtime.count_hit(self.hits.position(label))
         if self._flags.cuts_as is not None:
+            # A run that only a bound stops is no fair run, so a search for fair runs has to see what was cut.
             self._hand_on(self._flags.cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: CutInstance | None, end: str) -> None:
@@ -307,6 +317,7 @@ class ActionWriter:
         """Have it looked at, when the instance has ended, which of its guards are decisive: unless ``label`` is known
         to be."""
         code = self.code
+        # Nothing behind can refuse too, so the guard is decisive without a look.
         if not has_obstacles(self.action, start):
             self.runtime.mark(self.guards.position(f"{self.action.name}\0{label}"), alone)
             return
@@ -323,6 +334,7 @@ class ActionWriter:
         code.branch(code.fresh(1, f"icmp ne {asks.typed}, 0"), asked, done)
         code.label(asked)
         with code.scope():
+            # The arguments do not fit words, so the code stands here and not in a function of its own.
             if self._instances is None:
                 DecisiveGuards(self.action, self.lowering, self.runtime, self.guards).mark()
             else:
@@ -339,6 +351,7 @@ class ActionWriter:
         self._require_defined(updates.undefined, None, self._prefix, end)
         for name, exceeded in updates.exceeding():
             self._capacity(name, exceeded, end)
+        # Also where there is no room for the successor: a state with a step is no deadlock.
         self.runtime.put(ContextSlot.ALIVE, word(1))
         self._emit(number, updates.after)
         self.code.jump(end)

@@ -39,6 +39,7 @@ def places(sieve: Prefilter) -> tuple[list[PrefilterBits | None], int]:
         if literals is None:
             found.append(None)
             continue
+        # The bits of an action do not cross the end of a word, so one load gives all of them.
         if free < len(literals):
             word, free = word + 1, WORD
         found.append(PrefilterBits(word, WORD - free, len(literals)))
@@ -111,17 +112,20 @@ def _sieve(
     lines, given = [_at(ContextSlot.DECISIVE, "array"), "  %marks = load ptr, ptr %array"], dict[int, str]()
     for name, literal in sieve.marks.items():
         node = literal >> 1
+        # A guard that no code marks is never known to be decisive.
         given[node] = "0"
         if name in guards:
             lines.append(f"  %a{node} = getelementptr i8, ptr %marks, i64 {guards[name]}")
             lines.append(f"  %b{node} = load i8, ptr %a{node}")
             lines.append(f"  %c{node} = icmp ne i8 %b{node}, 0")
+            # All rows or none: what is known of a guard does not depend on the row.
             lines.append(f"  %m{node} = sext i1 %c{node} to i64")
             given[node] = f"%m{node}"
     writer = _Writer(sieve, given)
     stores = []
     for where, literals in zip(answers, sieve.actions, strict=True):
         if where is not None and literals is not None:
+            # Plane i of a group becomes, transposed, bit i of each row's word.
             for at, plane in enumerate(writer.write(literals), where.word * WORD + where.shift):
                 stores.append(f"  %s{at} = getelementptr i64, ptr %possible, i64 {at}\n  store i64 {plane}, ptr %s{at}")
     back = [
@@ -139,6 +143,7 @@ def _decided(sieve: Prefilter, words: int) -> str:
     writer = _Writer(sieve, {})
     lines, total = [_at(ContextSlot.STATES, "array"), "  %found = load ptr, ptr %array"], "0"
     for at, plane in enumerate(writer.write(sieve.decided)):
+        # What no state can decide is not asked.
         if plane != "0":
             lines += [
                 f"  %q{at} = getelementptr i64, ptr %found, i64 {at}",
@@ -230,6 +235,7 @@ def _transpose() -> str:
     code = _Vectors()
     addresses = [code.do(f"getelementptr i64, ptr %block, i64 {at * _VECTOR}") for at in range(_VECTOR)]
     block = [code.do(f"load <8 x i64>, ptr {address}, align 8") for address in addresses]
+    # Halves of 64 rows, of 32, and so on; steps below eight stay within one vector.
     for step in (32, 16, 8):
         _between(code, block, step)
     for step in (4, 2, 1):

@@ -39,6 +39,7 @@ class _Steps(BitCode):
     def __init__(self, gates: Gates) -> None:
         super().__init__(gates)
         self._left = MOST_STEPS
+        # Gates of inputs are there already and do not count.
         self._most = len(gates) + MOST_GATES
 
     def visit(self) -> None:
@@ -54,6 +55,7 @@ class _Steps(BitCode):
             raise TooLongError("conditions of many gates")
 
     def label(self, name: str) -> None:
+        # Gates have no control flow; code for one row takes such a condition.
         raise TooLongError(f"a loop ({name}) where gates are wanted")
 
 
@@ -109,6 +111,7 @@ class PrefilterWriter:
             hopeful = [self._hopeful(action, each) for each in _instances(action)]
         except UnsupportedError:
             return None
+        # An answer that is always "perhaps" costs gates and saves nothing.
         return None if all(literal == TRUE for literal in hopeful) else hopeful
 
     def _hopeful(self, action: k.Action, arguments: Sequence[Symbol]) -> int:
@@ -125,6 +128,7 @@ class PrefilterWriter:
             if isinstance(each, k.Guard):
                 run.append(self._asked(action, each))
                 continue
+            # A run of guards ends at a let: without a value, that ends the walk itself.
             reached, hopeless = self._after(run, reached, hopeless)
             run.clear()
             # A `pick` or an update: the instance may do something from here on.
@@ -140,6 +144,7 @@ class PrefilterWriter:
         if guard.kind == "bound":
             return _Asked(value, undefined, None)
         name = f"{action.name}\0{guard.label}"
+        # One input for all instances: a guard is decisive once it was for any of them.
         if name not in self._marks:
             self._marks[name] = self._gates.input()
         return _Asked(value, undefined, self._marks[name])
@@ -167,6 +172,7 @@ class PrefilterWriter:
         try:
             for each in properties:
                 value, undefined = self._condition(condition_of(each)) if each.conjuncts else (TRUE, FALSE)
+                # A reachable is decided where it is true, everything else where it is false.
                 where = value if each.kind == "reachable" else value ^ 1
                 decided += [self._gates.both(where, undefined ^ 1), undefined]
         except UnsupportedError:
@@ -186,6 +192,7 @@ def _instances(action: k.Action) -> list[tuple[Symbol, ...]]:
     domains = [choices_of(each.domain, nothing) for each in action.parameters]
     listed = [() if isinstance(each, RankedDomain | Powerset) else listed_items(nothing.code, each) for each in domains]
     looped = any(isinstance(each, RankedDomain | Powerset) for each in domains)
+    # A domain that needed code is no constant, though a parameter's should be.
     if looped or nothing.code.lines or prod(map(len, listed)) > MOST_INSTANCES:
         raise UnsupportedError("instances in a loop")
     return [tuple(symbol for _, symbol in chosen) for chosen in product(*listed)]

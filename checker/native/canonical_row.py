@@ -62,11 +62,13 @@ class ElementExchange:
     def __init__(self, sort: t.Sort, at: int) -> None:
         self._names = [sort.name]
         images = list(range(len(sort.elements)))
+        # Only neighbours are exchanged: n - 1 functions then make all n! permutations.
         images[at], images[at + 1] = at + 1, at
         self._sort, self._at, self._by = sort, at, {sort.name: tuple(images)}
 
     def of(self, code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Symbol:
         """The symbol after the exchange; the same object if nothing changes."""
+        # The very same symbol: `Packer` copies its bits.
         if not mentions(type_, self._names):
             return symbol
         match kind(type_), symbol:
@@ -85,6 +87,7 @@ class ElementExchange:
             case t.SetType(item), Mask():
                 return self._mask(code, symbol, item)
             case t.SetType(item), Bunch(items):
+                # The exchange may put the elements out of order, here and below.
                 return Bunch(tuple((there, self.of(code, x, item)) for there, x in items), ordered=False)
             case t.SeqType(item), Sequence(length, items_):
                 return Sequence(length, tuple(self.of(code, x, item) for x in items_))
@@ -131,6 +134,7 @@ def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: ElementExchange, nu
     code = FunctionBuilder()
     runtime = Runtime(code)
     row = runtime.load_row(layout.words)
+    # Old and new row are one in memory, but all words were loaded before the first is stored.
     state, packer = StateSymbols(row, layout, kernel.variables), Packer(row, layout)
     for variable, place in zip(kernel.variables, layout.places, strict=True):
         symbol = state.read(variable.name)
@@ -148,6 +152,7 @@ def _sorting(kernel: k.Kernel, layout: RowLayout, group: Group, sort: t.Sort, at
     row = Runtime(code).load_row(layout.words)
     state, keys = StateSymbols(row, layout, kernel.variables), SymmetryKeys(code, sort, group.names)
     read = [(state.read(v.name), v.type, p.shape) for v, p in zip(kernel.variables, layout.places, strict=True)]
+    # Anew for each pair of neighbours: an earlier exchange has changed the row.
     first, second = keys.key(read, at), keys.key(read, at + 1)
     body = "\n".join(code.lines)
     lines = len(code.lines)
@@ -176,6 +181,7 @@ done:
 
 def _tables(group: Group) -> str:
     """For each number of elements the exchanges that visit all their arrangements, and the number of these."""
+    # A run has at most all elements of a sort.
     most = max(len(sort.elements) for sort in group.sorts)
     changes = [plain_changes(n) for n in range(most + 1)]
     tables = [
@@ -224,10 +230,12 @@ def _canonical(words: int, group: Group) -> str:
     runs, changes = _note_runs(code, group)
     code.branch(changes, "visit", "done")
     code.label("visit")
+    # The arrangements are made in a copy, and the least is kept in the row itself.
     code.do("call void @copy_row(ptr %now, ptr %row)")
     code.do(f"call void @visit(ptr %now, ptr %row, ptr %runs, i64 0, {runs.typed})")
     code.jump("done")
     code.label("done")
+    # Two words for a run. One of several elements has an exchange; one more run may be written behind the last.
     most = 2 * (len(group.exchanges) + 1)
     allocas = f"  %now = alloca [{words} x i64]\n  %runs = alloca [{most} x i64]"
     body = "\n".join(code.lines)
@@ -243,6 +251,7 @@ def _note_runs(code: FunctionBuilder, group: Group) -> tuple[Scalar, Scalar]:
     """
     runs, changes, number = word(0), Scalar(1, "false", 0), 0
     for sort in group.sorts:
+        # A run ends with its sort: elements of two sorts are never exchanged.
         start, length = word(number), word(1)
         for _ in range(len(sort.elements) - 1):
             tied = code.fresh(1, f"call i1 @tied_{number}(ptr %row)")

@@ -68,6 +68,7 @@ class BetterCode:
         """The code, once, when it is there; asked again and again, by any thread, while the program runs. A copy of the
         process leaves it to the first.
         """
+        # Never waiting: who asks is in the middle of a search.
         if not self.is_wanted or os.getpid() != self._process or not self._turn.acquire(blocking=False):
             return None
         try:
@@ -81,6 +82,7 @@ class BetterCode:
     def _look(self) -> bytes | None:
         text = self._program.text
         if self._begun is None:
+            # Time of the processor, not of the clock: a program that waits gains nothing by better code.
             self._begun = time.process_time()
         if self._building is None:
             if time.process_time() - self._begun > max(FIRST_SECONDS, SECONDS_A_CHARACTER * len(text)):
@@ -97,6 +99,7 @@ class BetterCode:
 
 def hurried_code(program: Program, folder: Path | None = None) -> tuple[bytes, BetterCode | None]:
     """The object code of a program as soon as it can be had, and what makes better code if this is not the best."""
+    # An earlier run may have built it.
     best = cached(f"{cache_key(program)}.o", folder)
     if best is not None:
         return best, None

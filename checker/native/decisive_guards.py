@@ -87,6 +87,7 @@ def decisive_function(
     code = writing.code()
     runtime = Runtime(code)
     state = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
+    # Sorted, so that the text and with it the key in the cache are the same in each run.
     for name in sorted(read_by(prefix_of(action))):
         state.read(name)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
@@ -132,6 +133,7 @@ class DecisiveGuards:
                 reached = code.all_of([reached, value, code.invert(undefined)])
             elif isinstance(node, k.Let):
                 missing = code.either(without, self._let(node, without))
+                # A new dictionary: other branches of picks have names of their own.
                 lost = lost if missing.known == 0 else {**lost, node.binder.name: missing}
                 reached = code.both(reached, code.invert(missing))
             else:
@@ -141,6 +143,7 @@ class DecisiveGuards:
 
     def _mark(self, asked: Sequence[tuple[str, Scalar, Scalar]], behind: Scalar) -> Scalar:
         """Mark guards, of each its label, whether it alone fails so far, and whether it is no obstacle."""
+        # From behind, so that `behind` says of all later guards whether they are obstacles.
         for label, fails, free in reversed(asked):
             position = self._guards.position(f"{self._action.name}\0{label}")
             self._runtime.mark(position, self._code.both(fails, behind))
@@ -170,6 +173,7 @@ class DecisiveGuards:
             found = self._some_item(name, domain, at, code.both(reached, code.invert(undefined)), lost)
         if without.known == 0:
             return found
+        # Without a domain, what mentions the pick is lost; the rest may still be an obstacle, but marks nothing.
         return code.choose(without, self._rest(at + 1, FALSE, {**lost, name: TRUE}), found)
 
     def _some_item(self, name: str, domain: Choices, at: int, reached: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
@@ -182,6 +186,7 @@ class DecisiveGuards:
                 found = code.either(found, code.both(there, self._rest(at + 1, code.both(reached, there), lost)))
             return found
         assert not isinstance(domain, Bunch)
+        # A loop has no value, so the answer is collected on the stack.
         place = code.reserve(1)
         code.do(f"store i64 0, ptr {place}")
 

@@ -18,6 +18,7 @@ def print_function(words: int) -> str:
     """``@print``, the fingerprint of a row of so many words: each is multiplied and folded. Zero is excluded, because it
     marks empty slots of tables."""
     code = FunctionBuilder()
+    # Rows of another length or layout get other fingerprints.
     state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
     for at in range(words):
         mixed = code.fresh(64, f"xor i64 {state.text}, %w{at}")

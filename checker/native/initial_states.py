@@ -61,6 +61,7 @@ def initial_functions(
 
     try:
         (text,) = written([write], strict)
+    # No message: the reference evaluator lists the states then, as it does where they are few.
     except (UnsupportedError, SpecError):
         return None
     writer = found[-1]
@@ -106,6 +107,7 @@ class _InitialWriter:
         """The beginning of a function: it may have to pause, and reads what was picked."""
         code = self._writing.code()
         runtime = Runtime(code)
+        # At each pick, so that a choice among very many states can be cancelled.
         return_if_halted(code)
         left, spent, on = runtime.get(ContextSlot.BUDGET), code.name("spent"), code.name("on")
         code.branch(code.compare("eq", left, word(0)), spent, on)
@@ -132,10 +134,12 @@ class _InitialWriter:
         number, words = len(self.picks), self._row_words
         row, runtime, lowering = self._begin()
         code = lowering.code
+        # Names that a later domain may mention; assignments before are looked at when the state is made.
         lets = [each for each in before if isinstance(each, k.Let)]
         lowering.apart(lambda: collect(lets, TRUE, lowering, []))  # their values were looked at before
         _, undefined = lowering.apart(lambda: collect(segment, TRUE, lowering, []))
         _stuck_if(code, runtime, undefined)
+        # A subset of a large type has no mask, but each of its elements can be asked.
         whole, keeps = _unfiltered(pick.domain)
         domain, undefined = lowering.apart(lambda: choices_of(whole, lowering))
         _stuck_if(code, runtime, undefined)
@@ -177,6 +181,7 @@ class _InitialWriter:
         """The function that makes a state of the picks, and emits it if it satisfies the conditions."""
         _, runtime, lowering = self._begin()
         code = lowering.code
+        # Before anything is counted: a call that pauses comes here again with the same picks.
         self._need_room(code, runtime)
         blank = RowWords(code, [word(0)] * self._layout.words)
         state = _Unset(blank, self._layout, self._kernel.variables)
@@ -186,6 +191,7 @@ class _InitialWriter:
             self._cut_if(code, runtime, exceeded, f"capacity of {name}")
         packer = Packer(blank, self._layout)
         for variable, place in zip(self._kernel.variables, self._layout.places, strict=True):
+            # A variable without a value was refused above, so what stands for it is never emitted.
             packer.put(updates.after.get(variable.name, state.read(variable.name)), None, place.shape, place.shift)
         words = packer.words()
         lowering.now = StateSymbols(RowWords(code, words), self._layout, self._kernel.variables)
@@ -209,6 +215,7 @@ class _InitialWriter:
         for variable in self._kernel.variables:
             mine = [each for each in updates.writes if each.variable == variable.name]
             given = code.any_of([each.when for each in mine])
+            # Written as a whole or by parts: both at once would overlap, which is undefined.
             if any(each.path for each in mine):
                 given = _all_parts(variable.type, mine, lowering)
             missing = code.either(missing, code.invert(given))
@@ -237,6 +244,7 @@ class _Unset(StateSymbols):
 
     def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         super().__init__(row, layout, variables)
+        # Placeholders: `init` reads no state, but writes to parts need something to write into.
         self._known = {variable.name: nothing(variable.type) for variable in variables}
 
 

@@ -81,6 +81,7 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     actions. Raises as ``program`` does.
     """
     made = outlined_behaviours(kernel, conditions)
+    # Filled while functions are written, and read only afterwards, when the text is put together.
     layout, hits, guards, count = made.layout, LabelPositions({}), LabelPositions({}), len(kernel.next)
     actions = [
         partial(_action, kernel, layout, at, (hits, guards), InstanceFlags(cuts_as=at + count)) for at in range(count)
@@ -152,7 +153,9 @@ def program(
     made = outlined(kernel, properties, group=group, conditions=conditions)
     layout, states, steps = made.layout, made.states, made.steps
     hits, guards = LabelPositions({}), LabelPositions({})
+    # A refinement has to know which instance a step was; a plain search finds that out afterwards.
     arguments = _argument_layouts(kernel) if made.refinements or conditions is not None else None
+    # Under symmetry the elements come in another order than in the spec.
     strict = frozenset[str]() if group is None else group.names
     writers: list[Writer] = [
         *_actions(kernel, layout, (hits, guards), arguments),
@@ -164,6 +167,7 @@ def program(
     ]
     functions = written(writers, strict)
     if conditions:
+        # By itself: these conditions do not compete with the actions for the length of the module.
         functions += written([partial(_conditions, kernel, layout, conditions)])
         functions.append(_judge(layout.words, len(conditions)))
     sieve = PrefilterWriter(kernel, layout, strict).sieve(states)
@@ -248,6 +252,7 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
     runtime = Runtime(code)
     count, capacity = runtime.get(ContextSlot.COUNT), runtime.get(ContextSlot.CAPACITY)
     full, room, done = "full", "room", "done"
+    # Nothing is written beyond the caller's arrays. The row is expanded again with more room.
     code.branch(code.fresh(1, f"icmp uge {count.typed}, {capacity.text}"), full, room)
     code.label(full)
     runtime.put(ContextSlot.OVERFLOW, word(1))
@@ -269,6 +274,7 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
     if arguments:
         _store_arguments(code, runtime, count)
     if has_steps:
+        # Before the row becomes its representative: the representative need not be a successor.
         code.do(f"call void @steps(ptr %context, ptr %row, ptr {first.text}, {count.typed})")
     if symmetric:
         code.do(f"call void @canonical(ptr {first.text})")
@@ -307,6 +313,7 @@ def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextS
     doing(f"the {prop.kind} `{prop.name}` was compiled")
     code = lowering.code
     condition = condition_of(prop) if prop.conjuncts else None
+    # Without conjuncts a property is true everywhere.
     value, undefined = (
         (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
     )

@@ -23,6 +23,7 @@ def image_function(
     """The function ``@image_<number>``: from a row to the words of its image, and flags where it has none."""
     code = writing.code()
     state = StateSymbols(Runtime(code).load_row(layout.words), layout, kernel.variables)
+    # Before any branch, for a register defined in one branch could not be used in another.
     for variable in kernel.variables:
         state.read(variable.name)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
@@ -33,6 +34,7 @@ def image_function(
     ):
         symbol, undefined = lowering.apart(lambda value=value: lowering.lower(value))  # type: ignore[misc]
         fitted, trouble = _fitted(code, symbol, undefined, variable)
+        # The first variable in trouble counts, as in the reference evaluator.
         flag = code.choose(code.compare("eq", flag, constant(8, 0)), trouble, flag)
         packer.put(fitted, None, place.shape, place.shift)
     words = [*packer.words(), *_beside(code, state, into)]
@@ -60,6 +62,7 @@ def _fitted(code: FunctionBuilder, symbol: Symbol, undefined: Scalar, variable: 
         (exceeds(code, fitted, variable.type, None), BEYOND),
     )
     flag = constant(8, 0)
+    # From the last to the first, so that the first reason is chosen last and wins.
     for when, bit in reversed(ways):
         flag = code.choose(when, constant(8, bit), flag)
     return fitted, flag

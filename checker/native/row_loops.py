@@ -16,6 +16,7 @@ def expand_function(sieve: Prefilter, words: int) -> str:
     For each full 64 rows the prefilter first says which instances may do something; for the remaining rows all may.
     """
     answers, groups = places(sieve)
+    # In the order of the model, in which the reference search takes them too.
     calls = "\n".join(_call(number, where) for number, where in enumerate(answers))
     size = max(1, groups) * WORD  # a word of answers for each group of instances and each of 64 rows
     # `%tight` ends the call before a row whose successors might not fit, but not before the first: that sets `%overflow`.
@@ -104,6 +105,7 @@ def _call(number: int, answers: PrefilterBits | None) -> str:
     if answers is None:
         return f"  call void @action_{number}(ptr %context, ptr %row, i64 -1)"
     # -1 stands for 64 bits of ones, which a signed 64-bit constant of LLVM cannot be written as.
+    # Several actions share a word of answers, each with bits of its own.
     ones = (1 << answers.count) - 1
     return f"""  %at{number} = add i64 %place, {answers.word * WORD}
   %from{number} = getelementptr i64, ptr %possible, i64 %at{number}
@@ -127,6 +129,7 @@ def inspect_function(sieve: Prefilter, words: int) -> str:
     """The function ``@inspect``: checks the properties of states in ``%n`` rows, the first of which has the number
     ``%base``."""
     call = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
+    # With a prefilter, this loop is for blocks of 64 in which some property is decided, and for the rest.
     name = "inspect" if sieve.decided is None else "inspect_each"
     each = over_rows(f"{name}(ptr %context, ptr %rows, i64 %n, i64 %base)", words, call)
     if sieve.decided is None:

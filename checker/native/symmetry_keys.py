@@ -44,9 +44,11 @@ class SymmetryKeys:
         code = self._code
         parts, width = [], 0
         for symbol, type_, shape in variables:
+            # What names no element of this sort says the same of all of them.
             if not mentions(type_, [self._sort.name]):
                 continue
             for part in self._parts(symbol, type_, shape, element):
+                # The same parts are left out for each element, because widths depend on types alone.
                 if width + part[1] <= MOST_BITS:
                     parts.append(part)
                     width += part[1]
@@ -59,6 +61,7 @@ class SymmetryKeys:
 
     def _parts(self, symbol: Symbol, type_: t.Type, shape: Shape, element: int) -> Iterator[Part]:
         code = self._code
+        # No permutation changes it, so its code may be compared as it is.
         if not mentions(type_, self._names):
             if shape.width:
                 yield encode(code, symbol, shape), shape.width
@@ -73,11 +76,13 @@ class SymmetryKeys:
             case t.RecordType(_, fields), RecordSymbol(values), RecordShape(_, places):
                 yield from self._fields(values, fields, places, element)
             case t.EnumType(_, variants), VariantSymbol(tag, payloads), EnumShape(payloads=all_places):
+                # The variant first: its payload means something only where it is this one.
                 yield tag.value, max(1, (len(variants) - 1).bit_length())
                 for at, (variant, payload, places) in enumerate(zip(variants, payloads, all_places, strict=True)):
                     here = n.same(code, tag, n.number(at))
                     yield from self._where(here, self._fields(payload, variant.fields, places, element))
             case t.SetType(item), (Mask() | Bunch()), _:
+                # A permutation of elements leaves the number of elements as it is.
                 yield count(code, symbol).value, 16
                 if isinstance(symbol, Mask) and item == t.AtomType(self._sort):
                     yield bit(code, symbol.bits, element), 1
@@ -86,6 +91,7 @@ class SymmetryKeys:
                 yield there, 1
                 if entry is not None:
                     yield from self._where(there, self._parts(entry, image, shape.value, element))
+            # Sequences, bags and other maps say nothing here. That only leaves more rows to be looked at.
             case _:
                 return
 

@@ -21,7 +21,7 @@ from assay.checker.jit import object_cache
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
 from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
 from assay.checker.lowering.expressions.pack_unpack import Packer, RowWords
-from assay.checker.lowering.expressions.range_check import fit
+from assay.checker.lowering.expressions.range_check import exceeds, fit
 from assay.checker.lowering.expressions.updates import Updates
 from assay.checker.lowering.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
@@ -105,6 +105,7 @@ def _function(name: str, pointers: str, code: FunctionBuilder, result: Scalar) -
 def _condition(rule: k.TraceRule, logged: RowLayout, at: int, writing: Writing) -> str:
     """Whether a rule applies to a line, by its ``if``."""
     code = writing.code()
+    # No state: an `if` reads the fields of the line alone.
     lowering = Lowering(code, None, unrolling=writing.unrolling, strict=writing.strict)
     result = TRUE
     if rule.condition is not None:
@@ -122,6 +123,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, logged: RowLay
     before = _state(kernel, layout, Runtime(code).load_row(layout.words))
     lowering = Lowering(code, before, before, writing.unrolling, writing.strict)
     _bind(lowering, code, rule, logged)
+    # A copy for each alternative: actions bind names of their own.
     given = dict(lowering.bound)
     condition = rule.then if rule.steps else rule.observe
     # From the last alternative to the first, so that the first that holds is chosen last and wins.
@@ -136,6 +138,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, logged: RowLay
             after.bound = dict(given)
             held = code.both(held, _true(after, condition))
         which = code.choose(held, constant(8, number), which)
+        # Where no alternative holds the words mean nothing; the answer 0 says so.
         words = [code.choose(held, new, old) for new, old in zip(now.row.words, words, strict=True)]
     _store(code, words)
     return _function(f"rule_{at}", "ptr %row, ptr %logged, ptr %new", code, which)
@@ -143,6 +146,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, logged: RowLay
 
 def _calls(rule: k.TraceRule) -> list[k.ActionCall | None]:
     """The actions of which a line reports one; None if it reports none."""
+    # An alternative is noted in seven bits of a byte.
     if len(rule.steps) > 1 or any(len(alternatives) > MOST_ALTERNATIVES for alternatives in rule.steps):
         raise UnsupportedError("a line that is several actions", rule.span)
     return [*rule.steps[0]] if rule.steps else [None]
@@ -172,11 +176,15 @@ def _call(
     lowering.bound = dict(given)
     held, arguments = TRUE, dict[str, Symbol]()
     for parameter, expr in zip(action.parameters, call.arguments, strict=True):
+        # An open argument may be any of several, and a line would be several steps.
         if expr is None or not isinstance(parameter.domain, k.TypeDomain):
             raise UnsupportedError("an argument that the line does not give", call.span)
         symbol, undefined = lowering.apart(lambda expr=expr: lowering.lower(expr))  # type: ignore[misc]
-        fits, arguments[parameter.binder.name] = fit(code, symbol, parameter.domain.of)
-        held = code.all_of([held, code.invert(undefined), fits])
+        fits, fitted = fit(code, symbol, parameter.domain.of)
+        arguments[parameter.binder.name] = fitted
+        has_room = code.invert(exceeds(code, fitted, parameter.domain.of, None))
+        held = code.all_of([held, code.invert(undefined), fits, has_room])
+    # The body sees its parameters only: fields of the line may have names of the body.
     lowering.bound = arguments
     updates_begin = len(action.body)
     for at, each in enumerate(action.body):
@@ -225,6 +233,7 @@ def _kept(kernel: k.Kernel, layout: RowLayout, properties: Sequence[k.Property],
     now = _state(kernel, layout, runtime.load_row(layout.words, "%new"))
     held = TRUE
     for prop in (each for each in properties if each.kind in OF_STEPS):
+        # Without short-circuit: a conjunct without a value counts as false.
         for part in prop.conjuncts:
             lowering = Lowering(
                 code, now, before if prop.kind == "transition" else now, writing.unrolling, writing.strict

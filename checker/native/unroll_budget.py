@@ -67,11 +67,13 @@ def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> 
         parts.append(_write(writer, 0, strict, most))
         while sum(part.length for part in parts) > TOTAL:
             shorter = [(at, part.following) for at, part in enumerate(parts) if part.following is not None]
+            # Nothing can be made shorter: LLVM takes the time that it takes.
             if not shorter:
                 break
             longest, level = max(shorter, key=lambda each: parts[each[0]].length)
             most = min(most, parts[longest].length)
             part = _write(writers[longest], level, strict, most)
+            # Loops may need more text than a few copies; the level moves on even so, or this would not end.
             parts[longest] = replace(part, text=min(part.text, parts[longest].text, key=len))
     return [part.text for part in parts]
 
@@ -84,6 +86,7 @@ def _write(writer: Writer, level: int, strict: frozenset[str], most: int) -> _Pa
         try:
             return _Part(writer(writing), level, _following(level, writing.unrolled))
         except TooLongError:
+            # No more loops can be had, and the limits of this level are the hard ones.
             if level == LAST:
                 raise
             # Levels in between are skipped: they would give the same text up to the point where it became too long.

@@ -23,7 +23,7 @@ from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.property_monitor import Watch
 from assay.checker.reference.state_store import StateStore
 from assay.checker.report import State, Step, Trace
-from assay.checker.results.show_instance import show_instance
+from assay.checker.results.show_instance import show_initial, show_instance
 from assay.checker.results.undo_symmetry import replayed
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.checker.search_interface.link import Link
@@ -125,7 +125,8 @@ class Search:
                     self._stuck_initial(outcome)
 
     def _stuck_initial(self, stuck: Stuck) -> None:
-        finding = PropertyFinding(-1, undefined=stuck.message, span=stuck.span, subject="the initial state")
+        subject = f"the {show_initial(self.model.kernel.init, stuck.picks)}"
+        finding = PropertyFinding(-1, undefined=stuck.message, span=stuck.span, subject=subject)
         self.watch.note_undefined(finding)
 
     def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:

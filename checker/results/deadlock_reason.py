@@ -21,12 +21,14 @@ def blocked_actions(model: Model, state: State, sources: Sources) -> tuple[Block
 
 def _closest(action: ActionMeaning, state: State, sources: Sources) -> BlockedAction | None:
     candidates = (
+        # A bound that is false is no reason: were it the only one, the instance would be cut and the state no deadlock.
         (arguments, tuple(guard for guard in false if not guard.is_bound))
         for arguments in action.instances
         for false in action.false_guards(state, arguments)
     )
     # The instance with the fewest false guards is the one that a reader expects to have happened.
     best = min(candidates, key=lambda candidate: len(candidate[1]), default=None)
+    # An action without instances, because a parameter has no values, blocks nothing.
     if best is None:
         return None
     arguments, false = best

@@ -41,6 +41,7 @@ class Answers:
 
     def _defined(self) -> PropertyResult:
         finding = self._search.watch.found.get(DEFINED)
+        # Nothing was evaluated, so that nothing was undefined says nothing.
         if finding is None and not (self._kernel.next or self._kernel.properties):
             return PropertyResult(DEFINED, DEFINED, Outcome.VACUOUS, NOWHERE, "there are no actions and no properties")
         if finding is None:
@@ -73,6 +74,7 @@ class Answers:
 
     def _violations(self, name: str, finding: PropertyFinding) -> list[Violation]:
         """The first violation, and as many more as were asked for."""
+        # The first was kept by the search; the others are looked for among its states only now, and only if asked for.
         more = self._search.options.violations - 1
         further = islice(self._search.offenders(name, finding.state), more) if more and finding.state >= 0 else ()
         return [self._violation(name, each) for each in (finding, *further)]
@@ -85,6 +87,7 @@ class Answers:
         if finding.conjunct is not None:
             reason = f"`{finding.conjunct.label}` is false"
             return Violation(self._trace(finding), reason, self._explanation(finding))
+        # Neither a refinement nor a conjunct: the finding is a deadlock.
         blocked = blocked_actions(self._search.model, self._search.store.states[finding.state], self._sources)
         reason = "no action is enabled, and the state is not terminal"
         return Violation(self._trace(finding), reason, None, blocked)
@@ -105,6 +108,7 @@ class Answers:
             reason = "temporal properties are not decided in this way of searching (`assay check` without `--engine` decides them)"
             return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason)
         decision = self._decisions.get(node.name)
+        # Before `_undefined`: a run that violates the property was confirmed, whatever has no value elsewhere.
         if isinstance(decision, Counterexample):
             kept = (decision.reason, decision.trace, None, (), (), decision.remarks)
             return PropertyResult(node.name, node.kind, Outcome.VIOLATED, node.span, *kept)
@@ -117,6 +121,7 @@ class Answers:
         """The answer about a temporal property without a counterexample."""
         outcome, reason = self._not_violated()
         if isinstance(decision, NotViolated):
+            # "Up to a bound" would claim something of fair runs within it, and there are none.
             if decision.empty and outcome is Outcome.UP_TO_BOUND:
                 return Outcome.UNKNOWN, node.span, f"vacuous: every fair run is cut off, {reason}; {_UNCUT}"
             if decision.vacuous is None or outcome is Outcome.UNKNOWN:
@@ -147,6 +152,7 @@ class Answers:
                 (),
                 tuple(others),
             )
+        # After the finding: one violation decides, though other states give the property no value.
         undefined = self._undefined(node)
         if undefined is not None:
             return undefined
@@ -168,6 +174,7 @@ class Answers:
                 others=tuple(others),
                 abstract=first.abstract,
             )
+        # No finding means nothing here: nobody looked.
         if not self._search.refines:
             reason = "steps are not followed on the abstract side here: `assay check` searches for that"
             return PropertyResult(name, node.kind, Outcome.UNKNOWN, node.span, reason)
@@ -221,6 +228,7 @@ class Answers:
         limits = [*self._depth(), *([_bounds(self._search.bounds)] if self._search.bounds else [])]
         if limits:
             return Outcome.UNKNOWN, f"no such state was found up to {' and '.join(limits)}"
+        # A reachable is violated when the whole search ends without it; everything less leaves it open.
         return Outcome.VIOLATED, "no reachable state satisfies it"
 
     def _depth(self) -> list[str]:
@@ -235,6 +243,7 @@ class Answers:
     def _trace(self, finding: PropertyFinding) -> Trace | None:
         if finding.state < 0:
             return None
+        # A violated transition is about a step, which ends behind the last state of the search.
         more = () if finding.step is None else (finding.step,)
         trace = self._search.trace(finding.state, *more)
         return fewest_changes(self._search.model, trace, pinned=finding.step is not None)

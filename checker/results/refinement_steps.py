@@ -39,6 +39,7 @@ def abstract_side(refined: Refined, state: State, step: Step | None, sources: So
         for action, arguments in _candidates(refined, mapping, state, step)
         for attempt in _attempts(action, arguments, before, after, kernel, sources)
     ]
+    # Enabled instances first, then those that change least otherwise.
     found.sort(key=lambda each: (len(each.guards), len(each.differs), each.why or ""))
     missing = tuple(_missing(refined, state, step))
     return AbstractSide(kernel, before, after, expected, place, None, (*missing, *found[:MOST_ATTEMPTS]))
@@ -50,6 +51,7 @@ def reason_of(side: AbstractSide) -> str:
         return side.outside
     if side.before is None:
         return f"the initial state is none of {side.abstract.name}"
+    # Said in its own words: "the step is not …" would make a reader look for a change.
     if side.before == side.after:
         return f"{side.abstract.name} stays as it is, but the step is to be {side.expected}"
     return f"the step is not {side.expected} of {side.abstract.name}"
@@ -91,6 +93,7 @@ def _missing(refined: Refined, state: State, step: Step) -> Iterator[Attempt]:
     """Calls with arguments that the abstract action does not accept."""
     arguments = tuple(value for _, value in step.arguments)
     for call in refined.calls(step.action or "", state, arguments):
+        # An argument outside the abstract domain; such a call appears in no outcome.
         if not call.instances():
             pairs = zip(call.action.node.parameters, call.arguments, call.given, strict=True)
             shown = ", ".join(show_value(value, p.binder.type) if given else "_" for p, value, given in pairs)

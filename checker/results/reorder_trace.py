@@ -50,6 +50,7 @@ def fewest_changes(model: Model, trace: Trace, *, pinned: bool = False) -> Trace
     With ``pinned`` the last step stays last, so that what a violated `transition` says about it stays true.
     """
     movable, last = (trace.steps[1:-1], trace.steps[-1:]) if pinned else (trace.steps[1:], ())
+    # Two steps in another order have as many changes.
     if len(movable) < 3 or not changes(trace):
         return trace
     start = trace.steps[0]
@@ -66,12 +67,15 @@ def _best_order(model: Model, start: State, steps: tuple[Step, ...]) -> tuple[in
     while waiting:
         cost, _, place = heappop(waiting)
         if len(place.order) == len(steps):
+            # Another order may lead elsewhere; the run has to end in the state that was found.
             if place.state == steps[-1].state:
                 return place.order
             continue
+        # The order of the steps so far does not matter for what follows, only which ones they are.
         if (place.done, place.state, place.actor) in visited:
             continue
         visited.add((place.done, place.state, place.actor))
+        # Each place tries every remaining step, and a try evaluates an action.
         budget -= len(steps)
         if budget < 0:
             return None
@@ -86,6 +90,7 @@ def _onward(model: Model, place: _Place, steps: tuple[Step, ...]) -> Iterator[tu
         if state is None:
             continue
         who = actor(step)
+        # A step of nobody is free, and leaves the actor as it was.
         cost = int(None not in {who, place.actor} and who != place.actor)
         yield cost, _Place(place.done | 1 << at, (*place.order, at), state, place.actor if who is None else who)
 

@@ -70,13 +70,16 @@ def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> Prop
             front.setdefault(
                 outcome.state, ScenarioPath(outcome.state, Step(None, (), outcome.picks, outcome.state), None)
             )
+    # That there is no initial state is said by other results; the scenario itself is not to blame.
     if not front:
         return _result(scenario, Outcome.VACUOUS, "there is no initial state")
+    # All of them: `causes` tries the steps again from the beginning.
     starts, remarks = frozenset(front), list[str]()
     for number, step in enumerate(scenario.steps, 1):
         passed, failure = runner.pass_step(step, front)
         if not passed:
             reason = f"step {number}, `{runner.text(step)}` ({step.span}): {failure.reason}"
+            # The run up to the step that fails: `front` is still what the step before led to.
             trace = next(iter(front.values())).trace()
             remarks += runner.impossible(scenario.steps[:number], starts)
             return _result(scenario, Outcome.VIOLATED, reason, trace, failure.explanation, remarks)
@@ -137,7 +140,9 @@ class _Runner:
         """What makes the last step impossible, if guards of several steps do. For a ``refuse``, guards are not the only
         reason."""
         taken = [step for step in steps if not isinstance(step, k.Refuse)]
+        # A `refuse` takes states out, which no removal of guards brings back.
         found = causes(self.model, taken, starts) if len(taken) == len(steps) else ()
+        # Guards of one step alone are named by the reason itself.
         if len({each.step for each in found}) > 1:
             whole = {each.step: self.text(steps[each.step]) for each in found}
             parts = (f"`{each.label or 'expect'}` of step {each.step + 1}, `{whole[each.step]}`" for each in found)
@@ -170,8 +175,10 @@ class _Runner:
                 for outcome in outcomes:
                     if isinstance(outcome, Successor):
                         step = Step(call.action, _named(action, arguments), outcome.picks, outcome.state)
+                        # One path for each state: paths may be very many, and one is enough to show.
                         after.setdefault(outcome.state, ScenarioPath(outcome.state, step, path))
-                if not after:
+                # Only the first reason is shown, and to find one takes long.
+                if not after and not reasons:
                     reasons.append(self._why_not(action, arguments, path.state, outcomes))
         return after, ScenarioFailure(
             _first(reasons) or "the action has no such instance: an argument is outside its domain"
@@ -217,7 +224,9 @@ class _Runner:
             for outcome in action.outcomes(state, arguments):
                 if isinstance(outcome, Successor):
                     return f"`{show_instance(action.node, arguments, outcome.picks)}` is enabled"
+                # Cut or stuck is not refused: no `when` is false.
                 return self._not_taken(action, arguments, outcome)
+        # By the label alone, for some combination of picks of some instance.
         if label is None or any(self._refused_by(action, each, state, label) for each in instances):
             return None
         return self._other_guards(action, instances[0], state, label)

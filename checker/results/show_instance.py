@@ -21,11 +21,19 @@ def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = (
     shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
     call = f"{action.name}({', '.join(shown)})" if shown else action.name
     stems = [name.partition("'")[0] for name, _ in picks]
+    # Equal stems would show one name with two values.
     written = stems if len(set(stems)) == len(stems) else [name for name, _ in picks]
     chosen = [
         f"{label} = {show_value(value, types[name])}" for label, (name, value) in zip(written, picks, strict=True)
     ]
     return f"{call} with {', '.join(chosen)}" if chosen else call
+
+
+def show_initial(init: k.Init, picks: Picks) -> str:
+    """``initial state with q = {b1}``, or without more where nothing is picked."""
+    types = pick_types(init.body)
+    picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in picks)
+    return f"initial state with {picked}" if picked else "initial state"
 
 
 def pick_types(body: Sequence[k.Statement]) -> dict[str, Type]:

@@ -42,6 +42,7 @@ class StateView:
             return report
         report = replace(report, properties=tuple(map(self._defined, report.properties)), hidden=self.hidden)
         model, hidden = Model(self.whole), set(self.hidden)
+        # States of both kernels have their variables in one order, so a projection is by position.
         places = [at for at, each in enumerate(self.whole.variables) if each.name not in hidden]
 
         def seen(state: State) -> State:
@@ -49,6 +50,7 @@ class StateView:
 
         shown = [_lifted_result(each, model, seen) for each in report.properties]
         found = [each for each in shown if each is not None]
+        # All or none: a report has one kernel, which says what variables its states have.
         if len(found) < len(shown):
             return report
         return replace(report, kernel=self.whole, properties=tuple(found))
@@ -100,6 +102,7 @@ class _Projection:
             properties=tuple(asked),
             scenarios=tuple(scenarios),
             shows=tuple(each for each in whole.shows if not variables_of(each) & self.hidden),
+            # A trace clause may read hidden variables; a search asks none.
             traces=(),
             view=(),
         )
@@ -142,6 +145,7 @@ class _Projection:
     def _statement(self, node: k.Statement, called: str, tainted: set[str]) -> Iterator[k.Statement]:
         """What is left of a statement; ``tainted`` are the names that depend on hidden variables."""
         match node:
+            # The name goes, and whatever would read it is refused, or is an update of a hidden variable.
             case k.Let() if self._reads(node.value, tainted):
                 tainted.add(node.binder.name)
             case k.Assign() if node.variable in self.hidden:
@@ -155,6 +159,7 @@ class _Projection:
     def _block(self, node: k.If | k.For, called: str, tainted: set[str]) -> Iterator[k.Statement]:
         """What is left of a block. Where it decides over hidden variables alone, nothing is."""
         head = node.condition if isinstance(node, k.If) else node.domain
+        # Names of a block end with it.
         inner = set(tainted)
         if isinstance(node, k.If):
             then, otherwise = self._body(node.then, called, inner), self._body(node.otherwise, called, inner)
@@ -165,6 +170,7 @@ class _Projection:
                 inner.add(node.binder.name)
             body = self._body(node.body, called, inner)
             kept, empty = replace(node, body=body), not body
+        # A condition about hidden variables alone is no problem where nothing visible depends on it.
         if not empty:
             self._refuse_reading(head, called, tainted)
             yield kept
@@ -193,12 +199,14 @@ def _lifted_result(result: PropertyResult, model: Model, seen: Seen) -> Property
 def _lifted(trace: Trace, model: Model, seen: Seen) -> Trace | None:
     """The trace in the whole kernel, by the same actions with the same picks; None where a step does not go through."""
     first = trace.steps[0]
+    # Several initial states may look alike; the picks tell which one was meant.
     starts = (each for each in model.init.outcomes() if isinstance(each, Successor) and each.picks == first.picks)
     begun = next((each for each in starts if seen(each.state) == first.state), None)
     if begun is None:
         return None
     steps = [replace(first, state=begun.state)]
     for step in trace.steps[1:]:
+        # Without an action the step stutters, as in the loop of a run.
         after = steps[-1].state if step.action is None else _after(steps[-1].state, step, model, seen)
         if after is None:
             return None

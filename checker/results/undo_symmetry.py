@@ -31,7 +31,9 @@ def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tup
     assert picks is not None, "whether a state is initial does not depend on how elements are called"
     steps = [Step(None, (), picks, path[0])]
     for representative in path[1:]:
+        # From the state that was reached, not from its representative: only so is it a run of the system.
         steps.append(_onward(search, steps[-1].state, representative))
+    # The run ended somewhere in the orbit. Permuted as a whole it is a run too, and ends where it should.
     run = reduction.ending_in(steps, path[-1])
     return Trace((*run.steps, *more))
 
@@ -44,6 +46,7 @@ def confirmed(
     model = Model(reduction.kernel)
     for by in reduction.group:
         steps = tuple(reduction.step(step, by) for step in run.steps)
+        # What was found on a step is about the last two states.
         before = steps[-2].state if finding.step is not None else ()
         found = _undefined(model, options, steps[-1].state, before)
         if found is not None:
@@ -63,6 +66,7 @@ def _undefined(model: Model, options: SearchOptions, state: State, before: State
                 subject = f"the action `{show_instance(action.node, arguments, outcome.picks)}`"
                 return PropertyFinding(0, undefined=outcome.message, span=outcome.span, subject=subject)
         if not found and options.check_deadlock and options.selects(DEADLOCK):
+            # A search asks `terminal` only where no action is enabled.
             named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
     for subject, conjuncts in named:
         try:

@@ -42,6 +42,7 @@ def causes(model: Model, steps: Sequence[k.Do | k.Expect], starts: Iterable[Stat
     """
     trial = _Trial(model, tuple(steps), frozenset(starts), bounded)
     needed = list(trial.causes())
+    # With all guards kept, something else decides: an undefined value, a capacity, too many states.
     if not trial.is_impossible(needed):
         return ()
     # Each guard is tried once: fewer guards never make a step impossible, so one that was needed stays needed.
@@ -79,6 +80,7 @@ class _Trial:
         states = self.starts
         try:
             for number, step in enumerate(self.steps):
+                # Not known to be impossible, so what was removed counts as needed.
                 if len(states) > MOST_STATES:
                     return False
                 states = self._after(step, states, frozenset(each.label for each in kept if each.step == number))
@@ -103,6 +105,7 @@ class _Trial:
                 match outcome:
                     case Successor():
                         yield outcome.state
+                    # A bound that was kept refuses the instance, as a guard does; a capacity is no guard.
                     case Cut(_, label) if label in kept:
                         continue
                     case _:
@@ -114,5 +117,6 @@ class _Trial:
             node = self.model.actions[name].node
             body = tuple(each for each in node.body if not isinstance(each, k.Guard) or each.label in kept)
             updater = Updater(self.model.kernel.variables)
+            # Kept by guards: each trial differs from another in one guard of one step.
             found = self.actions[name, kept] = ActionMeaning(replace(node, body=body), self.model.scope, updater)
         return found

@@ -3,7 +3,7 @@
 ==================  =====================================================================
 type                JSON
 ==================  =====================================================================
-``bool``, integers  ``true``, ``3``
+``bool``, integers  ``true``, ``3``; an integer of more than 4,000 digits is a text
 element of a set    its name, ``"b1"``
 ``T?``              ``null``, or the value; ``{"some": …}`` where T is an option itself
 enum                the variant's name, ``{"variant": name, field: …}`` with a payload
@@ -21,7 +21,7 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.type_check import CapacityExceeded, conform
-from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.undefined import Undefined, integer_text, is_printed
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import kind
@@ -39,8 +39,11 @@ def to_json(value: Value, type_: t.Type) -> Any:
     """The value as what ``json.dumps`` takes."""
     read: Any = value
     match kind(type_):
-        case t.BoolType() | t.IntType() | t.RangeType():
+        case t.BoolType() | t.RangeType():
             return read
+        case t.IntType():
+            # Of an expression, not of a state: `json.dumps` refuses what Python does not print.
+            return read if is_printed(read) else integer_text(read)
         case t.AtomType():
             return read.name
         case t.EnumType(_, variants):

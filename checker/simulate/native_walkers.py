@@ -38,10 +38,12 @@ class CompiledWalkers:
     def expand(self, batch: Rows) -> tuple[Positions, Positions, list[WalkerNotice]]:
         """Every walker's successors."""
         found = self._found = self._probe.expand(batch)
+        # Successors stand in the order of their parents, so numbers are enough to find those of a walker.
         counts = np.bincount(found.parents, minlength=len(batch)).astype(np.int64)
         claims = ((ContextSlot.STUCK, DEFINED), (ContextSlot.DEAD, DEADLOCK), (ContextSlot.TERMINAL, DEFINED))
         rows = [(self._probe.position(slot), name) for slot, name in claims]
         notices = [WalkerNotice(walker, None, name) for walker, name in rows if walker != NEVER]
+        # A position is one among the successors: it tells the walker and the state after the step.
         for name, position in zip(_twice(self._compiled.steps), self._probe.false_steps(), strict=False):
             if position != NEVER:
                 after = self._compiled.layout.unpack(found.rows[position])

@@ -141,6 +141,7 @@ class Simulation(EngineSearch, Generic[B]):
         return nullcontext() if machine is None else halting(machine, self._is_due, self._heed_limits)
 
     def _find_initial(self) -> None:
+        # Not all of them: a model may have millions, and walks begin in few.
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
         for outcome in found:
             match outcome:
@@ -163,11 +164,13 @@ class Simulation(EngineSearch, Generic[B]):
             self.bounds.update({label: hits for label, hits in self.engine_walkers.bounds() if hits})
             self.engine_walkers.note_coverage()
         if self.initial:
+            # Walks never show that a property holds, so each simulation is a search that was stopped.
             raise Stopped(self._what_was_done())
 
     def _round(self) -> None:
         """Make waves side by side. The first round is one wave: most mistakes show in it, and most runs have no
         other."""
+        # The same for all waves of the round, whichever process makes them.
         self._known = self.taken.copy()
         waves = range(self._waves, self._waves + (ROUND if self._waves else 1))
         # A round may not begin more waves than there are walks left to make.
@@ -186,6 +189,7 @@ class Simulation(EngineSearch, Generic[B]):
 
     def _counted(self, wave: int, is_over: Callable[[], bool]) -> Made:
         """What a wave adds, in a copy of this process; None where it finds something."""
+        # The first process alone prints and looks at the time.
         self.options = replace(self.options, interrupted=is_over, progress=lambda _: None)
         self._forget()
         found = len(self.watch.found), len(self.watch.undefined)
@@ -224,6 +228,7 @@ class Simulation(EngineSearch, Generic[B]):
             self.model.actions[name].decisive.update(labels)
         for mark, name in counts.marks:
             self._see(mark, name)
+        # A copy ends early when the time is over, which is then over here, too.
         if not counts.is_whole:
             self._heed_limits()
 
@@ -253,6 +258,7 @@ class Simulation(EngineSearch, Generic[B]):
 
     def _wave(self, number: int) -> None:
         """Move walkers until the last one has ended, or something is violated."""
+        # By the number of the wave and not by the walks made so far: a copy does not know these.
         size = WAVE if self.plan.plateau else min(WAVE, self.plan.number - number * WAVE)
         self._waves = number + 1
         self._own, self._new = Counter(), []
@@ -270,7 +276,9 @@ class Simulation(EngineSearch, Generic[B]):
             self._heed_limits()
             counts, actions, notices = self.engine_walkers.expand(batch)
             self._look(notices)
+            # After `_look`: a violated step or a deadlock ends the wave at this depth.
             self._stop_if_violated()
+            # Those that are left behind keep their place in `_past`, where `_walk` finds them.
             going = counts > 0
             self.ended += int((~going).sum())
             if depth == self.plan.depth or not going.any():
@@ -311,6 +319,7 @@ class Simulation(EngineSearch, Generic[B]):
             self.taken[name] += 1
             self._own[name] += 1
             self._see(mark, name)
+        # After counting, so that a state with a violation is counted, too.
         self._look_at_states(self.engine_walkers.inspect(batch))
 
     def _see(self, mark: int, name: str) -> None:
@@ -325,6 +334,7 @@ class Simulation(EngineSearch, Generic[B]):
             before = len(self.watch.found), len(self.watch.undefined)
             number = len(self.visited)
             self.watch.confirm_state(number, self._state(notice))
+            # A walk is replayed only for the first finding of each property.
             if before != (len(self.watch.found), len(self.watch.undefined)):
                 self.visited.add_walk(self._walk(notice.walker))
             self._require(notice)
@@ -366,6 +376,7 @@ class Simulation(EngineSearch, Generic[B]):
         """Replace the walks to what was found by shorter ones, where they are about a state or a step that has a
         value."""
         for name, finding in list(self.watch.found.items()):
+            # What has no value may have none for another reason in another state.
             if finding.state < 0 or finding.undefined is not None or name in self.watch.undefined or self._is_due():
                 continue
             walk = shortened(self.model, self.visited.traces[finding.state], self._shows(name, finding), self._is_due)

@@ -35,6 +35,7 @@ class _Shortening:
         self._left = MOST_STEPS
 
     def run(self, steps: Sequence[Step]) -> Trace:
+        # Steps that change nothing are left out at once.
         kept = self._followed(steps) or tuple(steps)
         size = len(kept)
         while size and not self._is_over():
@@ -43,6 +44,7 @@ class _Shortening:
                 size //= 2
             else:
                 kept = shorter
+                # Of one size as long as that helps: what was needed before may be needless now.
                 size = min(size, len(kept))
         return Trace((self._start, *kept))
 
@@ -61,6 +63,7 @@ class _Shortening:
         """The steps that can be taken one after the other, up to the first state that ends the walk."""
         state, done = self._start.state, list[Step]()
         if self._ends(state):
+            # The initial state shows it already.
             return ()
         for step in steps:
             self._left -= 1

@@ -55,6 +55,7 @@ def simulate(
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
     with deep_recursion(kernel):
         model = Model(kernel)
+        # Without a transition property no step is judged, and the reference evaluator need not look at them.
         asks_steps = any(p.kind == "transition" and chosen.selects(p.name) for p in kernel.properties)
         engine_walkers: Any = (
             InterpretedWalkers(model, asks_steps=asks_steps) if compiled is None else CompiledWalkers(model, compiled)
@@ -62,6 +63,7 @@ def simulate(
         simulation: Simulation[Any] = Simulation(model, chosen, walks, engine_walkers)
         simulation.run()
         answering()
+        # Only what is reported is made shorter, after the walks: it takes long.
         simulation.shorten()
         results = Answers(simulation, texts).all()
     statistics = Statistics(simulation.distinct, simulation.generated, simulation.longest, simulation.seconds)

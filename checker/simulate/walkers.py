@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,10 @@ from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.report import State
+from assay.grammar.elaborate.scopes.type_relations import parts
+from assay.grammar.kernel.types import RangeType, Type
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.values import FrozenMap
 
 B = TypeVar("B")
 Positions = npt.NDArray[np.int64]
@@ -75,6 +78,7 @@ class InterpretedWalkers:
         self._numbers = {action.node.name: at for at, action in enumerate(model.steps)}
         self._successors: list[State] = []
         self._cuts: dict[str, int] = {}
+        self._has_negative = any(_may_be_negative(each.type) for each in model.kernel.variables)
 
     def place(self, states: list[State]) -> list[State]:
         """Walkers in these states."""
@@ -97,6 +101,7 @@ class InterpretedWalkers:
                     case Successor(_, after):
                         self._successors.append(after)
                         actions.append(self._numbers[action.node.name])
+                        # Every step is a notice here: the reference evaluator finds no violation beforehand.
                         if self._asks_steps:
                             notices.append(WalkerNotice(walker, after))
                     case Cut(_, label):
@@ -118,7 +123,8 @@ class InterpretedWalkers:
 
     def prints(self, batch: list[State]) -> list[int]:
         """The hashes of the states."""
-        return [hash(state) for state in batch]
+        # As good as a fingerprint within one run, in which all processes are copies of one.
+        return [hash(_told_apart(state) if self._has_negative else state) for state in batch]
 
     def bounds(self) -> Iterator[tuple[str, int]]:
         """How often each bound cut an instance."""
@@ -126,3 +132,23 @@ class InterpretedWalkers:
 
     def note_coverage(self) -> None:
         """Nothing: evaluating an instance notes its coverage."""
+
+
+def _may_be_negative(type_: Type) -> bool:
+    return (isinstance(type_, RangeType) and type_.low < 0) or any(map(_may_be_negative, parts(type_)))
+
+
+def _told_apart(value: Any) -> Any:
+    """A value with every negative integer as a pair. Python gives -1 and -2 one hash, and so all states that differ
+    only there."""
+    match value:
+        case int():
+            return value if value >= 0 else ("minus", -value)
+        case frozenset():
+            return frozenset(map(_told_apart, value))
+        case FrozenMap():
+            return FrozenMap((_told_apart(key), _told_apart(image)) for key, image in value.items())
+        case tuple():
+            return tuple(map(_told_apart, value))
+        case _:
+            return value

@@ -72,10 +72,12 @@ def made_by_copies(
     """
     from multiprocessing import get_context  # noqa: PLC0415 - most commands never need it
 
+    # By fork: compiled code and states of the model are there already, and need not be sent.
     context = get_context("fork")
     ending = context.RawValue(ctypes.c_bool, False)
     copies: list[tuple[ForkProcess, Connection]] = []
     try:
+        # Share 0 is that of this process.
         for share in range(1, min(count, len(waves))):
             receiving, sending = context.Pipe(duplex=False)
             copy = context.Process(target=_make, args=(waves[share::count], make, ending, sending), daemon=True)
@@ -88,6 +90,7 @@ def made_by_copies(
             yield _received(copies[at % count - 1][1], ending, is_over) if at % count else None
     finally:
         for copy, receiving in copies:
+            # A copy has nothing to clean up; what it did not hand over is made again or not needed.
             copy.kill()
             copy.join()
             receiving.close()
@@ -115,6 +118,7 @@ def _received(receiving: Connection, ending: ctypes.c_bool, is_over: Callable[[]
                 ending.value, until = True, time.monotonic() + PATIENCE
             if until is not None and time.monotonic() > until:
                 return None
+        # From a copy of this process: nobody else can write to the pipe.
         made = pickle.loads(receiving.recv_bytes())
     except (EOFError, OSError):
         return None

@@ -17,6 +17,7 @@ class ExpressionReader:
     """The names of a spec's top module; an expression may use all of them, ``old``, and elements of its sets."""
 
     def __init__(self, loaded: Loaded) -> None:
+        # Elements of a symmetric set have names here: nothing is searched, so nothing depends on them.
         self._scope = units_of(loaded)[0].scope.allowing(old=True, name_symmetric=True, size=True)
 
     def read(self, text: str) -> kernel.Expr:
@@ -25,6 +26,7 @@ class ExpressionReader:
         if parsed.expression is None:
             raise UnusableSpecError(parsed.diagnostics, {EXPRESSION: text})
         diagnostics = Diagnostics()
+        # Fresh names for each text: binders have to be unique within one expression only.
         expr = elaborate_expression(parsed.expression, self._scope, diagnostics, Fresh())
         if any(each.severity is Severity.ERROR for each in diagnostics):
             raise UnusableSpecError(tuple(diagnostics), {EXPRESSION: text})

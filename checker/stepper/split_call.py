@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+# A dot belongs to the name: `left.enter` is an action of an instance.
 _CALL = re.compile(r"\s*([\w.]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPENING, _CLOSING = "([{", ")]}"
+_WITH = " with "
 
 
 class NoSuchStepError(Exception):
@@ -18,7 +20,18 @@ def split_call(text: str) -> tuple[str, list[str]]:
     if match is None:
         raise NoSuchStepError(f"`{text}` is no step: write it as `action(argument, _)`")
     action, inside = match.groups()
+    # `tick()` has no argument, not an empty one.
     return action, _arguments(inside) if inside and inside.strip() else []
+
+
+def split_picks(text: str) -> tuple[str, str]:
+    """The call before ``with``, and the picks behind it; an argument may have a ``with`` of its own, in brackets."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if depth == 0 and text.startswith(_WITH, at):
+            return text[:at], text[at + len(_WITH) :]
+    return text, ""
 
 
 def _arguments(text: str) -> list[str]:

@@ -19,11 +19,11 @@ from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import Explanation, State, Step, Trace
 from assay.checker.results.deadlock_reason import describe_guard
-from assay.checker.results.show_instance import pick_types, show_instance
+from assay.checker.results.show_instance import show_initial, show_instance
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.checker.saved_traces.trace_file import read_trace
-from assay.checker.stepper.split_call import NoSuchStepError, split_call
+from assay.checker.stepper.split_call import NoSuchStepError, split_call, split_picks
 from assay.checker.stepper.steps import (
     EvaluatedExpression,
     PossibleStep,
@@ -83,11 +83,9 @@ class Stepper:
 
     def initial_states(self) -> Iterator[PossibleStep]:
         """The initial states, lazily and in the order of the model; equal ones with other picks stand each by itself."""
-        types = pick_types(self.kernel.init.body)
         for outcome in self.model.init.outcomes():
             if isinstance(outcome, Successor):
-                picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in outcome.picks)
-                text = f"initial state with {picked}" if picked else "initial state"
+                text = show_initial(self.kernel.init, outcome.picks)
                 yield PossibleStep(Step(None, (), outcome.picks, outcome.state), text, ())
 
     def begin(self, number: int = 0) -> PossibleStep:
@@ -102,6 +100,7 @@ class Stepper:
     def take(self, step: PossibleStep) -> State:
         """Go on by a step that ``possible`` listed for this state; steps that were undone are forgotten."""
         self._path.append(step.step)
+        # A new step begins another future; what was undone may be impossible in it.
         self._undone.clear()
         return step.state
 
@@ -174,6 +173,7 @@ class Stepper:
 
     def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep | None]:
         for meaning, arguments in self._instances(action, wanted):
+            # In the order in which they were met, each once: very many picks may hit the same bound.
             limits: dict[RefusedGuard, None] = {}
             for outcome in meaning.each_outcome(state, arguments):
                 if isinstance(outcome, Successor):
@@ -187,6 +187,7 @@ class Stepper:
 
     def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
         """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""
+        # Two are enough to know that there are several.
         found = list(islice(self.possible(action, wanted), 2))
         if len(found) == 1:
             return found[0]
@@ -203,7 +204,7 @@ class Stepper:
 
         Raises ``NoSuchStepError``, and ``UnusableSpecError`` for an argument that is no expression.
         """
-        name, _, written = text.partition(" with ")
+        name, written = split_picks(text)
         action, wanted = self.read_call(name)
         if not written:
             return self.find(action, wanted)
@@ -219,6 +220,7 @@ class Stepper:
         if meaning is None or action not in self.kernel.next:
             guess = did_you_mean(action, self.kernel.next)
             raise NoSuchStepError(f"the model has no step `{action}`{f'; did you mean `{guess}`?' if guess else ''}")
+        # No arguments at all stand for any.
         if len(arguments) not in (0, len(meaning.names)):
             raise NoSuchStepError(f"`{action}` has the parameters ({', '.join(meaning.names)})")
         given = zip(meaning.names, arguments, strict=False)
@@ -238,8 +240,10 @@ class Stepper:
                     strange = next(name for name in given if name not in meaning.names)
                     raise NoSuchStepError(f"`{meaning.node.name}` has no parameter `{strange}`")
                 choice = [given.get(name) for name in meaning.names]
+                # `given` by name, not by value: None is a value, that of `none`.
                 matching = meaning.matching(choice, [n in given for n in meaning.names]) if given else meaning.instances
                 yield from ((meaning, arguments) for arguments in matching)
+        # Behind the loop, which finds nothing then; as a generator this raises when the first step is asked for.
         if action is not None and action not in self.kernel.next:
             raise NoSuchStepError(f"the model has no step `{action}`")
 
@@ -251,6 +255,7 @@ class Stepper:
     def _refused(
         self, state: State, meaning: ActionMeaning, arguments: Arguments, limits: tuple[RefusedGuard, ...]
     ) -> RefusedStep:
+        # A limit of the model first: only where all guards are true does one refuse.
         guards = limits or self._false_guards(state, meaning, arguments)
         named = _named(meaning, arguments)
         return RefusedStep(meaning.node.name, named, show_instance(meaning.node, arguments), guards)
@@ -303,6 +308,7 @@ class Stepper:
 
         Raises ``UnusableSpecError`` for a text that is no expression of the spec.
         """
+        # Watched expressions are asked again after each step; reading one takes longer than its value.
         expr = self._expressions.get(text) or self._read(text)
         try:
             value: Value = self.model.meaning(expr)(self._frame(place))
@@ -322,11 +328,13 @@ class Stepper:
         if not self._path:
             raise NoSuchStepError("no initial state is chosen yet")
         at = place % len(self._path)
+        # `place` may be negative, as in Python: -1 is the last state.
         return Frame(self._path[at].state, self._path[max(at - 1, 0)].state)
 
     def properties(self) -> Iterator[PropertyValue]:
         """The invariants in the state, and the transition properties on the last step."""
         for each in self.kernel.properties:
+            # In the initial state there is no step yet, which a transition could be about.
             if each.kind in ("invariant", "lemma") or (each.kind == "transition" and len(self._path) > 1):
                 yield self._property(each)
 
@@ -364,6 +372,7 @@ class Stepper:
     def follow_saved(self, saved: SavedTrace) -> str | None:
         """Follow a saved trace that was read already, as ``load`` does."""
         followed = replay(self.kernel, saved)
+        # The path stays as it was where not even the first state can be followed.
         if not followed.trace.steps:
             raise NoSuchStepError(followed.diverged or "the trace has no steps")
         self._path, self._undone = list(followed.trace.steps), []

@@ -54,6 +54,7 @@ class EvaluatedExpression:
     """The value of an expression: ``shown`` is its text; ``undefined`` says why there is none."""
 
     type: Type
+    # None may also be the value `none`: `undefined` tells the two apart.
     value: Value | None
     shown: str
     undefined: str | None = None

@@ -18,7 +18,7 @@ from assay.checker.tla.nondeterminism import asked
 from assay.checker.tla.update_conflicts import apart
 from assay.checker.tla.updates import Current, nothing, part_type, value_after
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import MapType
+from assay.grammar.kernel.types import MapType, Type
 
 Rest = Callable[[TlaScope], list[Formula]]
 
@@ -35,9 +35,11 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
         if isinstance(each, k.Let):
             return [let_in(each.binder, each.value, scope, partial(_all, partial(_initial, kernel, rest, updates)))]
         if isinstance(each, k.Pick):
+            # `x \in S` reads better than a bound name, and TLC makes no copies of the rest.
             if _is_free(each, rest):
-                return [_choice(each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
+                return [*_choice(kernel, each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
             return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
+        # Kept until all picks are bound: right-hand sides may mention any of them.
         updates = [*updates, each]
     found = _apart(kernel.variables, updates, scope)
     for variable in kernel.variables:
@@ -62,9 +64,23 @@ def _is_free(pick: k.Pick, rest: Sequence[k.Statement]) -> bool:
             return False
 
 
-def _choice(pick: k.Pick, assign: k.Statement, scope: TlaScope) -> Formula:
+def _choice(kernel: k.Kernel, pick: k.Pick, assign: k.Statement, scope: TlaScope) -> list[Formula]:
     assert isinstance(assign, k.Assign)
-    return compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
+    chosen = compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
+    if _elements_are(pick.domain, assign.type):
+        return [chosen]
+    return [chosen, *_within([each for each in kernel.variables if each.name == assign.variable], scope)]
+
+
+def _elements_are(domain: k.Expr, of: Type) -> bool:
+    """Whether the elements of a set are values of the type, capacities included."""
+    match domain:
+        case k.TypeDomain(_, known):
+            return known == of
+        case k.Filter(_, _, inner):
+            return _elements_are(inner, of)
+        case _:
+            return False
 
 
 def _pick(pick: k.Pick, scope: TlaScope, rest: Rest) -> Formula:
@@ -82,17 +98,22 @@ def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: 
 
 def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: TlaScope) -> list[Formula]:
     """The variables respect their capacities, as far as the updates could exceed them."""
-    found = []
-    for variable in variables:
-        if not all(_keeps_within(variable, assign) for assign in assignments(body) if assign.variable == variable.name):
-            within = within_capacity(scope.variable(variable.name), variable.type, scope)
-            found += [] if within is None else [within.noted(f"capacity of {variable.name}")]
-    return found
+    kept = {
+        variable.name: [_keeps_within(variable, each) for each in assignments(body) if each.variable == variable.name]
+        for variable in variables
+    }
+    return _within([variable for variable in variables if not all(kept[variable.name])], scope)
+
+
+def _within(variables: Sequence[k.Variable], scope: TlaScope) -> list[Formula]:
+    asked = [(each.name, within_capacity(scope.variable(each.name), each.type, scope)) for each in variables]
+    return [within.noted(f"capacity of {name}") for name, within in asked if within is not None]
 
 
 def _keeps_within(variable: k.Variable, assign: k.Assign) -> bool:
     of = variable.type
     for step in assign.path:
+        # The map itself may gain the key, whatever the value is.
         if isinstance(of, MapType) and of.partial:
             return capacity_check(variable.type) is None
         of = part_type(of, step)
@@ -136,6 +157,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: T
         elif isinstance(each, k.Pick):
             return [*made, _pick(each, scope, rest)]
         else:
+            # A name that only updates need is written there.
             return [*made, *_update(kernel, action, body[at:], scope)]
     return [*made, *_update(kernel, action, [], scope)]
 
@@ -151,6 +173,7 @@ def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: 
     for variable in touched:
         value = value_after(variable, body, Current(scope.variable(variable.name)), scope).formula
         made.append(compare(after.variable(variable.name), "=", value))
+    # After the values: TLC has to know a primed variable before it can be read.
     made += _capacities(touched, body, after)
     kept = [variable for variable in kernel.variables if variable not in touched]
     return [*made, unchanging(kept, scope)] if kept else made
@@ -168,6 +191,7 @@ def possible(action: k.Action, scope: TlaScope) -> Formula | None:
         domain = scope.formula(parameter.domain)
         if made is not None:
             made = quantified("\\E", name, domain, made)
+        # With nothing to ask of an instance, one exists if there is a value for each parameter.
         elif not (isinstance(parameter.domain, k.TypeDomain) and cardinality(parameter.domain.of) > 0):
             made = compare(domain, "#", Formula("{}"))
     return made

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import descendants
+from assay.checker.interpreter.values.show import show_value
 from assay.checker.options import SearchOptions
 from assay.checker.results.state_view import view_of
 from assay.checker.tla.actions import initial, parameters, step
@@ -75,10 +76,12 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     for each in kernel.properties:
         _property(each, page)
     page.warnings += _left_out(kernel)
+    # After the properties, which may mention actions that `next` does not.
     _remaining_actions(kernel, page)
     text = "\n".join(
         [*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""]
     )
+    # Of the whole text: a large number may stand in a formula as well as in a type.
     page.warnings += _too_wide(kernel, text)
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
@@ -187,7 +190,9 @@ def _property_lines(node: k.Property, page: TlaModule) -> list[str]:
 def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
     """The definition of a temporal property; none if it becomes a module of its own
     (docs/design/tla-temporal-monitors.md)."""
+    # As it is written where TLC checks that: auxiliary variables multiply the states.
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
+    # A formula without auxiliary variables is one of the state alone, which needs no module.
     if own is not None and own.variables:
         page.watched[node.name] = own
         return []
@@ -209,6 +214,7 @@ def _is_plain(node: k.Property, page: TlaModule) -> bool:
 def _refinement_lines(node: k.Property, page: TlaModule) -> list[str]:
     """None: a refinement becomes a module of its own, beside that of the abstract side."""
     refined = next(each for each in page.kernel.refinements if each.name == node.name)
+    # A name of its own: the abstract module may be exported to the same folder by itself.
     side = export(refined.abstract, f"{page.called}_{refined.abstract.name}_abstract")
     page.refining[node.name] = side, refining(refined, side, page.kernel.next, page.scope)
     return []
@@ -225,6 +231,7 @@ def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
 
 def _too_wide(kernel: k.Kernel, text: str) -> Iterable[Diagnostic]:
     """A warning about integers beyond 32 bits: TLC cannot read a module that contains one."""
+    # Comments may hold any number; TLC does not read them.
     code = "\n".join(line for line in text.split("\n") if not line.startswith("\\*"))
     largest = max((int(number) for number in re.findall(r"\b\d+\b", code)), default=0)
     if largest > TLC_LARGEST:
@@ -257,6 +264,7 @@ def _head(kernel: k.Kernel, name: str, page: TlaModule) -> list[str]:
             *(line for made in parts.definitions.values() for line in made),
         ]
     )
+    # Asked of the text: a formula that was dropped, such as one without a counterpart, left its needs behind.
     operators, modules = closure([name for name in [*parts.used, ":>", "@@"] if mentions(written, name)])
     constants = _declared(kernel, parts)
     lines = [
@@ -276,21 +284,23 @@ def _head(kernel: k.Kernel, name: str, page: TlaModule) -> list[str]:
 
 
 def _about(kernel: k.Kernel) -> list[str]:
-    bound = []
-    for parameter in kernel.parameters:
-        value = parameter.value
-        bound.append(f"\\* {parameter.name} = {_shown(value)}")
+    bound = [f"\\* {parameter.name} = {_shown(parameter)}" for parameter in kernel.parameters]
     model = f", model {kernel.model}" if kernel.model else ""
     return [f"\\* Exported by assay from the spec {kernel.name}{model}.", *bound]
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, Sort):
-        return f"{{{', '.join(value.elements)}}}"
-    return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
+def _shown(parameter: k.BoundParameter) -> str:
+    match parameter.value, parameter.type:
+        case Sort(_, elements, _), _:
+            return f"{{{', '.join(elements)}}}"
+        case value, Type() as type_:
+            return show_value(value, type_)
+        case value, _:
+            return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
 
 
 def _rank(sort: Sort, parts: ModuleNeeds) -> str:
+    # Model values have no order for TLC, so their positions are a function.
     pairs = (f"({parts.names.of('element', name)} :> {place})" for place, name in enumerate(sort.elements, 1))
     return f"{parts.names.of('rank', sort.name)} == {' @@ '.join(pairs)}"
 
@@ -306,6 +316,7 @@ def _declared(kernel: k.Kernel, parts: ModuleNeeds) -> list[str]:
 def _constants(kernel: k.Kernel, parts: ModuleNeeds) -> Iterable[str]:
     sorts = {parts.names.of("sort", sort.name): sort for sort in kernel.sorts}
     for name in _declared(kernel, parts):
+        # A set of model values; the elements that formulas mention are constants of their own.
         if name in sorts:
             elements = [parts.names.of("element", each) for each in sorts[name].elements]
             yield f"{name} = {{{', '.join(elements)}}}"

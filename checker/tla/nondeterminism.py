@@ -15,6 +15,7 @@ from assay.grammar import kernel as k
 def asked(condition: k.Expr, scope: TlaScope) -> Formula:
     """The condition as a conjunct of an action or of the initial states."""
     made = scope.formula(condition)
+    # Only where it matters: a module is read by people, and most conditions are no choice.
     return as_one(made, scope) if _has_ways(condition) else made
 
 
@@ -30,6 +31,9 @@ def _has_ways(expr: k.Expr) -> bool:
             return True
         case k.Logic(_, "and", parts):
             return any(map(_has_ways, parts))
+        case k.Logic(_, "implies", (_, then)):
+            return _has_ways(then)
+        # A `forall` is a conjunction for TLC, so what its body chooses is a choice of the step.
         case k.Quantified(_, _, _, _, body) | k.LetIn(_, _, _, body):
             return _has_ways(body)
         case k.IfThenElse(_, _, then, otherwise):

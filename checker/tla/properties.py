@@ -35,9 +35,11 @@ def stay(kernel: k.Kernel, scope: TlaScope) -> Formula | None:
     for action in map(kernel.action, kernel.next):
         if can_be_cut(kernel, action, scope):
             way = possible(action, scope)
+            # One action is always possible, so no state is a deadlock: the other ways need not be written.
             if way is None:
                 return Formula("UNCHANGED vars", PREFIX)
             ways.append(way.noted(action.name))
+    # As one question, or TLC would count a stuttering step for each way.
     return conjunction([as_one(disjunction(ways), scope), Formula("UNCHANGED vars", PREFIX)]) if ways else None
 
 

@@ -23,6 +23,7 @@ def refining(node: k.Refinement, side: TlaExport, steps: Sequence[str], scope: T
     """The definitions in a module that extends that of the system, whose ``steps`` are these actions. Raises
     ``NoCounterpartError``."""
     images = zip(side.variables, (scope.formula(value).text for value in node.values), strict=True)
+    # A line of a configuration is nearly one of `INSTANCE … WITH`.
     bound = [line.replace(" = ", " <- ") for line in side.constants]
     bound += [f"{name} <- {image}" for name, image in images]
     instance = [f"Abstract == INSTANCE {side.name} WITH"]
@@ -30,6 +31,7 @@ def refining(node: k.Refinement, side: TlaExport, steps: Sequence[str], scope: T
     mapped = [_mapped(node.mapping(name), node.abstract, side, scope) for name in steps]
     return [
         *instance, "",
+        # An invariant of its own: a value outside the abstract type makes no step illegal for TLC.
         "Image == Abstract!TypeOK", "",
         *definition("Mapped", conjunction(mapped)), "",
         "Refines == Abstract!Init /\\ [][Mapped]_vars", "",
@@ -61,6 +63,7 @@ def _called(call: k.ActionCall, action: k.Action, side: TlaExport, scope: TlaSco
         if argument is not None:
             arguments.append(scope.formula(argument))
             continue
+        # A domain that is a part of a type may name things of the abstract module, which this one lacks.
         if not isinstance(parameter.domain, k.TypeDomain):
             raise NoCounterpartError(f"`_` stands for a part of a type in `{action.name}`", call.span)
         name, inner = inner.bind(parameter.binder, fits=True)

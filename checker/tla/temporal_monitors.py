@@ -91,8 +91,10 @@ class _Testers:
             case k.LetIn(_, binder, value, body):
                 name, inner = at.scope.bind(binder, fits=True)
                 values = self._values(binder)
+                # A LET would be evaluated anew in each state; a quantified name keeps the value of this one.
                 kept = compare(at.scope.formula(value), "=", Formula(name))
                 then = self.formula(body, at.within(name, values, inner))
+                # For all and not for some: the same, since exactly one value fits, but TLC asks it without a choice.
                 return quantified("\\A", name, values, implication(kept, then))
             case k.IfThenElse(_, condition, then_, otherwise):
                 return branch(*(self.formula(part, at) for part in (condition, then_, otherwise)))
@@ -109,6 +111,7 @@ class _Testers:
 
     def _quantified(self, kind: str, binder: k.Local, domain: k.Expr, body: k.Expr, at: _Place) -> Formula:
         over = elements(domain, at.scope)
+        # A set that may change is replaced by the whole type: which variable foretells must not depend on the state.
         closed = not (variables_of(domain) or locals_of(domain))
         name, inner = at.scope.bind(binder, fits=not closed or elements_fit(domain, at.scope.fitting))
         values = over if closed else self._values(binder)
@@ -126,6 +129,7 @@ class _Testers:
     def _in_time(self, node: InTime, at: _Place) -> Formula:
         match node:
             case k.Temporal(_, "leads_to", (premise, conclusion)):
+                # `p leads_to q` is `always (p implies eventually q)`.
                 later = self._temporal("eventually", [self.formula(conclusion, at)], at)
                 return self._temporal("always", [implication(self.formula(premise, at), later)], at)
             case k.Temporal(_, op, operands):
@@ -134,7 +138,9 @@ class _Testers:
                 return at.scope.formula(node)
             case k.ActionAtom(_, _, action, arguments):
                 step = call(action, arguments, at.scope)
+                # Stuttering steps are invisible in TLA+; the clock makes the moments of such a run visible.
                 self.ticks = True
+                # An action that leaves the state as it is does not count as occurring, as in assay.
                 return self._foretold("occurs", conjunction([step, Formula("vars' # vars", PREFIX)]), at)
             case _:
                 assert_never(node)
@@ -166,10 +172,13 @@ class _Testers:
 
     def _variable(self, wish: str, texts: Sequence[str], at: _Place) -> tuple[list[tuple[str, Formula]], str]:
         """A new variable, and the bound names that it depends on: those that occur in the texts."""
+        # A variable that depends on fewer names is a smaller function, and TLC has fewer states.
         bound = [each for each in at.bound if any(re.search(rf"\b{each[0]}\b", text) for text in texts)]
+        # A name that formulas of other variables mention must be that of no other variable.
         name = self.parts.names.local(f"{wish}_{len(self.variables) + 1}", {*self.variables, *at.scope.around})
         domain = " \\X ".join(each.within(TIGHT) for _, each in bound)
         self.variables[name] = f"[{domain} -> BOOLEAN]" if bound else "BOOLEAN"
+        # TLC has to list the values after a step before `Watch` can exclude some of them.
         self.watch.append(_is_one(f"{name}'", self.variables[name]))
         return bound, name
 
@@ -197,6 +206,7 @@ def watched(node: k.Property, known: str, scope: TlaScope) -> TlaMonitor:
     if testers.ticks:
         testers.variables[CLOCK] = "{TRUE}"
         watch.append(Formula(f"{CLOCK}' = ~{CLOCK}", PREFIX))
+        # The clock must go on, or a run that stands still would have no next moment.
         fulfilled.append(Formula("[]<><<Watch>>_watched", PREFIX))
         steps = "(Next \\/ UNCHANGED vars)"
     lines = [

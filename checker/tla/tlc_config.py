@@ -48,6 +48,7 @@ def watching(system: str, node: k.Property, own: TlaMonitor, constants: Sequence
     """The module of a property with auxiliary variables, and its configuration."""
     # A step that changes nothing, because older versions of TLC know no `CHECK_DEADLOCK` in a configuration.
     note = "\\* What was foretold wrongly ends somewhere. It stands still there, and is no deadlock of the system."
+    # The system's own `Fairness` still speaks of `vars`, which the auxiliary variables do not belong to.
     spec = "Watched == Init /\\ Begin /\\ [][Moment \\/ UNCHANGED watched]_watched" + (" /\\ Fairness" if fair else "")
     asked = configuration(constants, [], [own.formula], "Watched")
     return _extending(system, node, [*own.definitions, note, spec], asked)
@@ -58,6 +59,7 @@ def refinement(
 ) -> dict[str, str]:
     """The module of a refinement, and its configuration."""
     known = {line.split(" = ")[0] for line in constants}
+    # Elements that only the abstract side has are constants here too; the others must not be declared twice.
     more = [name for name in side.elements if name not in known]
     declared = [f"CONSTANTS {', '.join(more)}", ""] if more else []
     asked = configuration([*constants, *(f"{name} = {name}" for name in more)], ["Image"], ["Refines"])

@@ -38,6 +38,7 @@ class UpdateSite:
         keys = {
             part.key.name for part in self.assign.path if isinstance(part, k.AtKey) and isinstance(part.key, k.Local)
         }
+        # Each loop variable is a key by itself, so two iterations differ in one.
         return not keys.issuperset(self.loops)
 
     def may_meet(self, other: UpdateSite) -> bool:
@@ -63,6 +64,7 @@ def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: TlaSco
     """The assertion that no two updates of the variable conflict; None where that is statically certain."""
     mine = [write for write in _writes(statements) if write.assign.variable == variable.name]
     pairs = ((one, other) for at, one in enumerate(mine) for other in mine[:at])
+    # The assertion costs TLC time at each step, and is hard to read: most actions get none.
     if not any(write.repeats for write in mine) and not any(one.may_meet(other) for one, other in pairs):
         return None
     places = _Places(variable, IdentityMemo((write.assign, at) for at, write in enumerate(mine, 1))).of(
@@ -109,6 +111,7 @@ class _Places:
                 case k.Assign():
                     sets.append(self._place(node, loops, scope))
                 case k.Let(binder, value):
+                    # The name spans all that follows it, so the rest of the block is written inside.
                     sets.append(let_in(binder, value, scope, partial(self.of, statements[at + 1 :], loops)))
                     break
                 case k.If(condition, then, otherwise):
@@ -122,6 +125,7 @@ class _Places:
                     raise AssertionError(f"{node.span}: guards and picks precede the updates")
                 case _:
                     assert_never(node)
+        # Without parentheses around a single set.
         if len(sets) < 2:
             return sets[0] if sets else Formula("{}")
         return Formula(" \\cup ".join(each.within(SET + 1) for each in sets), SET)

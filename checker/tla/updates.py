@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import assert_never
@@ -61,10 +62,12 @@ def value_after(variable: k.Variable, statements: Sequence[k.Statement], current
                 if node.variable == variable.name:
                     current = _assigned(variable.type, node, current, scope)
             case k.Let(binder, value):
+                # A name that the variable does not need is not written into its value.
                 if not _writes(variable, rest):
                     return current
-                start = current
-                return start.now(let_in(binder, value, scope, partial(_rest, variable, rest, start)))
+                name, start, inner = _named(variable, current, scope)
+                made = let_in(binder, value, inner, partial(_rest, variable, rest, start))
+                return start.now(made if name is None else let(name, current.formula, made))
             case k.If():
                 if _writes(variable, [node]):
                     current = _branched(variable, node, current, scope)
@@ -86,6 +89,17 @@ def _writes(variable: k.Variable, statements: Sequence[k.Statement]) -> bool:
     return any(assign.variable == variable.name for assign in assignments(statements))
 
 
+def _named(variable: k.Variable, current: Current, scope: TlaScope) -> tuple[str | None, Current, TlaScope]:
+    """The value so far as a name, for use below another bound name; None for the name where it has one already.
+
+    TLA+ refuses a bound name within the scope of an equal one, and the value may hold any.
+    """
+    if re.fullmatch(r"\w+", current.formula.text):
+        return None, current, scope
+    name, inner = scope.fresh(variable.name)
+    return name, current.now(Formula(name)), inner
+
+
 def _branched(variable: k.Variable, node: k.If, current: Current, scope: TlaScope) -> Current:
     base = current.formula
     name, inner = scope.fresh(variable.name) if len(base.text) > LONG else (base.text, scope)
@@ -100,21 +114,28 @@ def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope
     """The changes for every element of a loop: one function of the elements if they are the keys, otherwise one change
     after another."""
     fits = elements_fit(node.domain, scope.fitting)
-    name, inner = scope.bind(node.binder, fits=fits)
     assign = _by_element(variable, node)
-    if assign is not None and (current.building or _is_whole(node.domain, variable.type)):
+    if assign is not None and (_has_nothing(current) or _is_whole(node.domain, variable.type)):
+        name, inner = scope.bind(node.binder, fits=fits)
         return enclosed(f"[{name} \\in {elements(node.domain, scope).text} |-> ", inner.formula(assign.value), "]")
-    if assign is not None:
-        kept = f"{current.formula.within(TIGHT)}[{name}]"
-        changed = branch(
-            Formula(f"{name} \\in {elements(node.domain, inner).text}"), inner.formula(assign.value), Formula(kept)
-        )
-        return enclosed(f"[{name} \\in DOMAIN {current.formula.within(TIGHT)} |-> ", changed, "]")
+    if assign is not None and not current.building:
+        known, start, outer = _named(variable, current, scope)
+        name, inner = outer.bind(node.binder, fits=fits)
+        among = Formula(f"{name} \\in {elements(node.domain, inner).text}")
+        changed = branch(among, inner.formula(assign.value), Formula(f"{start.formula.text}[{name}]"))
+        made = enclosed(f"[{name} \\in DOMAIN {start.formula.text} |-> ", changed, "]")
+        return made if known is None else let(known, current.formula, made)
+    name, inner = scope.bind(node.binder, fits=fits)
     so_far, inside = inner.fresh("so_far")
     after = value_after(variable, node.body, current.now(Formula(so_far)), inside).formula
     domain = elements(node.domain, scope)
+    # TLC takes the elements in any order. That is right, because overlapping writes are asserted not to occur.
     step = f"LAMBDA {so_far}, {name} : {after.text}"
     return Formula(f"{scope.parts.use('Fold')}({step}, {current.formula.text}, {domain.text})")
+
+
+def _has_nothing(current: Current) -> bool:
+    return current.building and current.base.text == "EmptyMap" and not current.changes
 
 
 def _by_element(variable: k.Variable, node: k.For) -> k.Assign | None:
@@ -123,6 +144,7 @@ def _by_element(variable: k.Variable, node: k.For) -> k.Assign | None:
         return None
     assign = node.body[0]
     match assign.path:
+        # Each iteration writes an entry of its own, so their order does not matter and one function says it all.
         case (k.AtKey(k.Local(_, name)),) if name == node.binder.name and not variable.type.partial:
             return assign
         case _:
@@ -136,6 +158,7 @@ def _is_whole(domain: k.Expr, of: t.Type) -> bool:
 def _assigned(of: t.Type, node: k.Assign, current: Current, scope: TlaScope) -> Current:
     value = scope.formula(node.value)
     if not node.path:
+        # What was changed before is dropped: the assertion of `apart` has excluded that there is anything.
         return current.now(value)
     if current.building:
         return current.now(_build(of, node.path, value, current.formula, scope))
@@ -188,6 +211,7 @@ def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, curren
             key = scope.formula(step.key)
             if not where:
                 return Current(Formula(f"{scope.parts.use('Put')}({current.formula.text}, {key.text}, {value.text})"))
+            # In an `EXCEPT`, `@` is the old value of the place.
             value = Formula(f"{scope.parts.use('Put')}(@, {key.text}, {value.text})")
         else:
             key = place(read, of, step.key, scope)

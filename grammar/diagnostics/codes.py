@@ -305,4 +305,5 @@ TABLE: tuple[Code, ...] = (
     *LIVENESS,
 )
 
+# A test holds that no code stands in the table twice: here the last one would win without a word.
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

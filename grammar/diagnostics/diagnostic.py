@@ -72,6 +72,7 @@ class Diagnostics:
 
     def sorted(self) -> list[Diagnostic]:
         """The distinct diagnostics by place."""
+        # A function is elaborated at each of its calls, a unit at each index: one mistake may be recorded many times.
         return sorted(dict.fromkeys(self.items), key=lambda d: (d.span, d.code, d.message))
 
     def __iter__(self) -> Iterator[Diagnostic]:

@@ -35,9 +35,12 @@ def excerpt(span: Span, sources: Mapping[str, str], tint: str = "") -> list[str]
     lines = sources.get(span.file, "").split("\n")
     if not 1 <= span.line <= len(lines):
         return []
+    # Columns count characters, so a tab takes one cell here: the carets then stand under what they are about.
     line = lines[span.line - 1].rstrip("\r").expandtabs(1)
     start = min(max(span.column, 1) - 1, len(line))
+    # Of a range over several lines the first line is shown, marked to its end.
     end = len(line) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    # At least one caret: an empty range is the place where something is missing.
     shown, start, end = _cut(line, start, max(end, start + 1))
     margin = f"{span.line:>5} | "
     if not shown.strip():
@@ -55,9 +58,11 @@ def _note(note: Note, sources: Mapping[str, str], color: bool) -> list[str]:
 
 def _cut(line: str, start: int, end: int) -> tuple[str, int, int]:
     """The part of a wide line around the columns from ``start`` to ``end``, and where these are in it."""
+    # A control character of the source could move the cursor of the terminal, or clear it.
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
     left, right = "", ""
     if len(line) > _WIDTH:
+        # At the end of a line the cut keeps its full width: more is shown before the place instead.
         first = max(0, min(start - _ROOM_BEFORE, len(line) - _WIDTH))
         left = "…" if first > 0 else ""
         right = "…" if first + _WIDTH < len(line) else ""

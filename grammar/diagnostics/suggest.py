@@ -26,7 +26,10 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
 
 def _likeness(name: str, candidate: str) -> float:
     if name == candidate:
+        # More than any ratio, so that a name with other capitals comes before all that is merely similar.
         return 2.0
     if min(len(name), len(candidate)) < 3:
         return 0.0
+    # The ratio of two texts depends on which is the first. Without `autojunk=False` letters that are frequent in a long
+    # name would not count.
     return max(SequenceMatcher(None, a, b, autojunk=False).ratio() for a, b in ((name, candidate), (candidate, name)))

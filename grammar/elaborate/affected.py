@@ -45,6 +45,7 @@ def affected(before: syntax.Module, old_text: str, after: syntax.Module, text: s
 
 
 def _written(module: syntax.Module, text: str) -> dict[str, syntax.Declaration]:
+    # By its text, so that a declaration that an edit moved further down counts as it was.
     lines = text.split("\n")
     return {"\n".join(lines[each.span.line - 1 : each.span.end_line]): each for each in module.declarations}
 
@@ -84,6 +85,7 @@ def _head(declaration: syntax.Declaration) -> object:
 def _carried(declaration: syntax.Declaration, through: set[str]) -> Iterator[str]:
     """The names whose meaning may change with that of names in the declaration."""
     if isinstance(declaration, syntax.StateBlock):
+        # Those through which the block was found were followed in the round before.
         return (each.name.text for each in declaration.variables if each.name.text not in through)
     return declared_names(declaration) if isinstance(declaration, _CARRIERS) else iter(())
 
@@ -104,6 +106,7 @@ def declared_names(declaration: syntax.Declaration) -> Iterator[str]:
             yield (alias or path.parts[-1]).text
         case syntax.Param(name=name, default=default):
             yield name.text
+            # The elements of a default are names of the module, too.
             if isinstance(default, syntax.SetDisplay):
                 yield from (each.name.text for each in default.items if isinstance(each, syntax.Ref))
         case _:

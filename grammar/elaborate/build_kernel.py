@@ -69,11 +69,13 @@ def build_with_units(
         _check_declarations(unit, diagnostics)
     check_assumptions(units, diagnostics)
     declared = ActionElaborator(units, diagnostics)
+    # Before all that names actions: scenarios, trace clauses, fairness and accepted bounds look into their bodies.
     actions = declared.elaborate()
     variables = tuple(variable for unit in units.canonical() for variable in _variables(unit))
     properties = PropertyElaborator(diagnostics)
     steps = StepReader({action.name: action for action in actions}, top_steps(top, diagnostics), diagnostics)
     report_repeated((model.name for model in models_of(tree.top)), "model", diagnostics)
+    # A generator. Where scenarios are not wanted, as for a log, it is never asked, and no abstract module is built.
     refinements = Refinements(units, steps, variables, _abstract, diagnostics).elaborate()
     made = kernel.Kernel(
         name=tree.top.name,
@@ -111,6 +113,7 @@ def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:
         entity = unit.own[name]
         if isinstance(entity, FunctionEntity):
             check_definition(entity, diagnostics)
+    # In another module than the top one `next:` has no meaning, and its names are checked nevertheless.
     nexts = list(unit.declared(syntax.Next))
     if not unit.is_top:
         for declaration in nexts:
@@ -129,6 +132,7 @@ def _variables(unit: Unit) -> Iterator[kernel.Variable]:
 def _sorts(units: Units) -> Iterator[Sort]:
     """The set parameters that are bound from outside, each once."""
     for slot in units.slots.all:
+        # After an error, as for an array in an array, a slot may belong to a unit that was not made.
         entity = units.by_prefix[slot.prefix].own.get(slot.name) if slot.prefix in units.by_prefix else None
         if isinstance(entity, SortEntity):
             yield entity.sort
@@ -142,7 +146,7 @@ def _parameters(units: Units) -> Iterator[kernel.BoundParameter]:
         if isinstance(entity, SortEntity):
             yield kernel.BoundParameter(slot.shown, entity.sort, False, span=span)
         elif isinstance(entity, ValueEntity) and isinstance(entity.expr, kernel.Const):
-            yield kernel.BoundParameter(slot.shown, entity.expr.value, entity.size, span=span)
+            yield kernel.BoundParameter(slot.shown, entity.expr.value, entity.size, entity.expr.type, span=span)
 
 
 def top_steps(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:

@@ -91,6 +91,7 @@ def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) ->
     if diagnostic.code not in ("E101", "E411") or not words:
         return False
     span = diagnostic.span
+    # The word at the place of the error, as written: the message may have it in another form.
     line = tree.sources.get(span.file, "").split("\n")[span.line - 1 : span.line]
     return bool(line) and line[0][span.column - 1 : span.end_column - 1] in words
 
@@ -120,6 +121,7 @@ def bound_units(loaded: Loaded) -> tuple[Unit, ...]:
     if loaded.sorts or loaded.sizes:
         bindings = from_log(configuration.bindings, slots, loaded.sorts, loaded.sizes, diagnostics)
         configuration = replace(configuration, bindings=bindings)
+    # Asked for names alone, which no scenario and no refinement declares.
     _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
     return units.canonical()
 

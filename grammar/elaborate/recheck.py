@@ -50,6 +50,7 @@ def recheck(known: Known, parsed: Parsed, text: str, budget: float = BUDGET) -> 
     """
     old = known.units.tree
     edited = _with_broken(old.top.tree, parsed)
+    # Another module would have to be read, which may take longer than there is time between two keys.
     if set(map(str, imports_of(edited))) != set(map(str, imports_of(old.top.tree))):
         return ()
     diagnostics = Diagnostics()
@@ -58,11 +59,13 @@ def recheck(known: Known, parsed: Parsed, text: str, budget: float = BUDGET) -> 
     units = Units(tree, slots, configuration_of(tree, slots, diagnostics).bindings, diagnostics)
     units.build()
     concerned = affected(old.top.tree, old.sources[old.top.file], parsed.module, text)
+    # Time of the processor, and not of the clock: what else the machine does takes nothing away from the budget.
     checks, begun = _Checks(units, known.actions, old.top.tree, diagnostics), time.process_time()
     for declaration in concerned:
         checks.check(declaration)
         if time.process_time() - begun > budget:
             break
+    # Of other modules nothing was edited, and what is wrong with them is known.
     return tuple(each for each in diagnostics.sorted() if each.span.file == old.top.file)
 
 
@@ -127,6 +130,7 @@ class _Checks:
     def _lines(self, clause: syntax.TraceClause) -> None:
         """The rules of a clause that were edited, or all of them where another declaration was."""
         top = self.units.canonical()[0]
+        # Mistakes in `next:` are reported where that declaration is checked, and not at each clause again.
         steps = StepReader(self.actions, top_steps(top, Diagnostics()), self.diagnostics)
         known = {line for each in self.before.declarations if _is_clause(each, clause) for line in _lines(each)}
         edited = frozenset(line for line in clause.lines if line not in known)

@@ -31,6 +31,7 @@ def valued(depth: int, before: str, expr: Expr, node: Node) -> list[PrintedItem]
     match expr:
         case BlockValue(body):
             start = before.rstrip()
+            # A label ends in its colon already; `when` and `bound` without a label do not.
             text = start if start.endswith(":") else f"{start}:"
             return [PrintedItem(depth, (text,), head_of(node, None)), *lines(body, depth + 1)]
         case BlockIf():
@@ -67,6 +68,7 @@ def _if(depth: int, before: str, expr: BlockIf, node: Node) -> list[PrintedItem]
     for index, (condition, value) in enumerate(expr.branches):
         word = "elif " if index else f"{before}if "
         head = with_expression(depth, word, condition, ":")
+        # The first branch begins with the line itself, whose label or guard may stand before the `if`.
         place = head_of(condition if index else node, condition)
         printed += _branch(PrintedItem(depth, head.lines, place), value)
     return printed + _else(depth, expr.otherwise, expr.else_place)

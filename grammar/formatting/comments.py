@@ -71,6 +71,7 @@ class PrintedPage:
             self._comment(self.waiting.popleft(), item.depth, span.column, span.line)
 
     def _stands_before(self, comment: Comment, item: PrintedItem) -> bool:
+        # One behind the last line of the item stays behind it (`_behind`).
         return comment.line < item.span.end_line or (comment.line == item.span.end_line and comment.own_line)
 
     def _comment(self, comment: Comment, next_depth: int, next_column: int, next_line: int | None) -> None:
@@ -78,6 +79,7 @@ class PrintedPage:
         depth = next_depth
         if self.depth > next_depth and comment.own_line and comment.column > next_column:
             depth = self.depth if comment.column >= self.column else next_depth + 1
+        # A comment from inside the next item moves up. The blank line above that item then stands above the comment.
         first = comment.line if next_line is None else min(comment.line, next_line)
         wanted = self.blank_wanted
         if depth > next_depth:
@@ -95,6 +97,7 @@ class PrintedPage:
 
     def _space(self, source_line: int) -> None:
         """Write a blank line if one is wanted, or if the source has one here."""
+        # One blank line at most, however many the source has.
         gap = source_line > self.source_line + 1 and self.source_line > 0 and not self.tight
         if self.lines and (self.blank_wanted or gap):
             self.lines.append(_Line(""))
@@ -103,5 +106,6 @@ class PrintedPage:
 
 def _aligned(lines: list[_Line]) -> list[str]:
     widest = max(len(each.text) for each in lines)
+    # Behind a line that is too long, nothing is aligned: it would move the comments of all its neighbours to the right.
     width = widest if widest <= ALIGNED_UP_TO else 0
     return [f"{each.text:<{width}}  {each.comment}" for each in lines]

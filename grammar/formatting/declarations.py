@@ -107,6 +107,7 @@ def _definition(node: Def) -> list[PrintedItem]:
 def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[PrintedItem]:
     """On one line if the source has it on one line and it fits, otherwise one part a line."""
     flat = f"{head} {', '.join(text for text, _ in parts)}"
+    # A list that was written one item a line stays so, even if all of it would fit on one.
     if len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
     return [opening(0, head, node), *(line(1, text, part) for text, part in parts)]
@@ -127,6 +128,7 @@ def _param(node: Param) -> list[PrintedItem]:
     kind = "set" if node.type is None else type_text(node.type)
     head = f"{'size ' if node.size else ''}param {node.name.shown}: {kind}"
     ending = " symmetric" if node.symmetric else ""
+    # Where documentation follows, the declaration ends below it. So its parts tell where the first line ends.
     places = (node,) if node.doc is None else (node.name, node.type, node.default)
     if node.default is None:
         first = line(0, head + ending, *places)

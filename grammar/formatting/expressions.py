@@ -104,6 +104,7 @@ def operand_strengths(op: str) -> tuple[int, int]:
         return own + 1, own
     if op in ("or", "and", "+", "-", "*", "//", "%", "&"):
         return own, own + 1
+    # Comparisons, `..`, `until` and `leads_to` do not chain.
     return own + 1, own + 1
 
 
@@ -122,6 +123,7 @@ def needs_parentheses(expr: Expr, wanted: int, may_end_open: bool) -> bool:
     own = strength(expr)
     if own == AND and wanted in (OR, AND) and isinstance(expr, Junction) and expr.grouped:
         return True
+    # A form such as `forall` takes all that follows. So what follows it counts, and not how strongly it binds.
     return not may_end_open if own == OPEN else own < wanted
 
 
@@ -160,6 +162,7 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             return f"{op} {expression(operand, operand_strength(operand), may_end_open)}"
         case Binary(op, left, right):
             ask_left, ask_right = operand_strengths(op)
+            # Nothing binds less than `implies`: it stands in parentheses, or nothing follows its right side.
             open_end = op == "implies" or (may_end_open and op in CONNECTIVES)
             return f"{expression(left, ask_left, False)} {op} {expression(right, ask_right, open_end)}"
         case Junction(op, conditions):
@@ -250,6 +253,7 @@ def pattern(node: CasePattern) -> str:
     """A pattern after ``is`` or of a case."""
     match node:
         case Pattern(variant, parts):
+            # The keyword and no name, so it has no backticks.
             name = "none" if str(variant) == "none" else variant.shown
             return name if parts is None else f"{name}({_commas(map(_part, parts))})"
         case TuplePattern():
@@ -341,6 +345,7 @@ def type_text(node: TypeExpr) -> str:
     """A type as written."""
     match node:
         case NamedType(path):
+            # Only at its beginning would the parser take such a word for a keyword: behind a dot it is a name.
             first, *rest = path.parts
             return ".".join([f"`{first.text}`" if first.text in COLLECTIONS else first.shown, *(x.shown for x in rest)])
         case RangeType(low, high):

@@ -78,6 +78,7 @@ def _declarations(page: PrintedPage, declarations: Iterable[Declaration]) -> Non
     for node in declarations:
         items = declaration(node)
         now = (_GROUP.get(type(node), type(node)), len(items) == 1 and len(items[0].lines) == 1)
+        # Not a plain assignment: before the first declaration a blank line is wanted because of what stands above it.
         page.blank_wanted |= before is not None and not (now == before and now[1])
         page.put(items)
         before = now

@@ -65,7 +65,7 @@ def _beside(before: str, expr: Expr, room: int) -> list[str]:
     """The lines after the first are indented once more unless the first opens a bracket or is the head of a
     quantifier."""
     lines = broken(expr, room - len(before))
-    opens = lines[0].endswith((":", "(", "[", "{")) and not isinstance(expr, IfThenElse)
+    opens = lines[0].endswith((":", "(", "[", "{", "->")) and not isinstance(expr, IfThenElse)
     further = "" if not before or opens else INDENT
     return [before + lines[0], *(further + rest for rest in lines[1:])]
 
@@ -74,6 +74,7 @@ def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) 
     """An item that ends in a list with commas, broken after a comma where it is too long."""
     lines = [before]
     for index, part in enumerate(parts):
+        # Three characters for the comma and blank before the part, and for a comma behind it.
         if index and len(INDENT) * depth + len(lines[-1]) + len(part) + 3 > WIDTH:
             lines[-1] += ","
             lines.append(INDENT + part)

@@ -26,8 +26,10 @@ from assay.grammar.syntax import (
     Binary,
     Call,
     Expr,
+    Filter,
     Fold,
     IfThenElse,
+    Image,
     Junction,
     LetIn,
     MapDisplay,
@@ -35,6 +37,7 @@ from assay.grammar.syntax import (
     Quantified,
     SeqDisplay,
     SetDisplay,
+    Tabulate,
     Unary,
     With,
 )
@@ -49,6 +52,7 @@ def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True)
         return [flat]
     if needs_parentheses(expr, wanted, may_end_open):
         inner = _bare(expr, room - 2, True)
+        # Lines inside stand under the first character behind the parenthesis.
         return _joined("(", [inner[0], *(" " + line for line in inner[1:])], ")")
     return _bare(expr, room, may_end_open)
 
@@ -73,6 +77,8 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
             return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}", room)
         case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Match():
             return _bracketed(*display(expr), room)
+        case Filter() | Image() | Tabulate():
+            return _comprehension(expr, room)
         case _:
             return [expression(expr, OPEN, may_end_open)]
 
@@ -103,6 +109,7 @@ def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
 def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
     """As many operands on the first line as fit; each other one on lines of its own, which begin with the operator."""
     ask_first, ask = operand_strengths(expr.op)
+    # Only the last operand may end open: what follows another one would become a part of it.
     lines, last = broken(expr.parts[0], room, ask_first, False), len(expr.parts) - 1
     for at, part in enumerate(expr.parts[1:], 1):
         beside = f"{lines[0]} {expr.op} {junction_part(expr, at, may_end_open)}"
@@ -115,15 +122,25 @@ def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
 
 
 def _hanging(expr: Binary, room: int) -> list[str]:
-    """A comparison or sum that is too long: the operator stays on its line, and the operands break inside their
-    brackets."""
+    """A comparison or sum that is too long: the operator stays on its line, and the last operand breaks inside its
+    brackets. Where it has none the line breaks at the operator, before another operand breaks."""
     ask_left, ask_right = operand_strengths(expr.op)
     left = broken(expr.left, room, ask_left, False)
     right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
     if len(left) == 1 and len(f"{left[0]} {expr.op} {right[0]}") > room:
+        if (at_operator := _at_operator(left[0], expr, room)) is not None:
+            return at_operator
+        # Both fit on no line together. The left side is made to break, which leaves room behind its last line.
         left = broken(expr.left, len(left[0]) - 1, ask_left, False)
         right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
     return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]
+
+
+def _at_operator(left: str, expr: Binary, room: int) -> list[str] | None:
+    """Two lines with the operator between them, if both fit. No line begins with a minus: that would be a sign."""
+    right = expression(expr.right, operand_strengths(expr.op)[1], False)
+    lines = [f"{left} -", right] if expr.op == "-" else [left, f"{expr.op} {right}"]
+    return lines if max(map(len, lines)) <= room else None
 
 
 def _bracketed(opener: str, parts: list[str], closer: str, room: int) -> list[str]:
@@ -134,6 +151,19 @@ def _bracketed(opener: str, parts: list[str], closer: str, room: int) -> list[st
     if len(INDENT) + len(together) <= room:
         return [opener, INDENT + together, closer]
     return [opener, *_indented(f"{part}," for part in parts[:-1]), *_indented(parts[-1:]), closer]
+
+
+def _comprehension(expr: Filter | Image | Tabulate, room: int) -> list[str]:
+    """What is said of the elements on a line of its own; what a map has for a key behind the arrow, if it breaks in
+    its own brackets, else below."""
+    opener, (inside,), closer = display(expr)
+    if not isinstance(expr, Tabulate):
+        return [opener, INDENT + inside, closer]
+    head = opener + inside.removesuffix(expression(expr.value))
+    lines = broken(expr.value, room - len(head) - len(closer))
+    if len(lines) > 1 and not lines[0].endswith(("(", "[", "{")):
+        return [head.rstrip(), *_indented(broken(expr.value, room - len(INDENT))), closer]
+    return _joined(head, lines, closer)
 
 
 def _joined(before: str, lines: list[str], after: str = "") -> list[str]:

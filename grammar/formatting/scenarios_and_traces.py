@@ -137,6 +137,7 @@ def model(node: ModelBlock) -> list[PrintedItem]:
 def refines(node: Refines) -> list[PrintedItem]:
     """A refinement, one mapping a line, in the order of the source."""
     both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
+    # As in a model: the tree keeps both kinds apart, and places give back the order of the source.
     mappings = sorted(both, key=lambda m: m.span.line)
     inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
     return [opening(0, f"refines {node.path.shown} with:", node), *inner]
@@ -313,6 +314,7 @@ def _call_line(node: CallLine) -> list[PrintedItem]:
     last += " fails" if node.fails else ""
     last += "" if node.times is None else f" from {node.times[0].shown} to {node.times[1].shown}"
     last += "" if node.condition is None else f" if {expression(node.condition)}"
+    # What follows the colon is written as in a line `on`.
     happening = On(node.events, (), None, None, node.steps, node.then, node.observe, span=node.span)
     return _with_reaction(first, f"{last}:", _reaction(happening), node)
 

@@ -41,6 +41,7 @@ def items(node: ActionLine, depth: int) -> list[PrintedItem]:
 def _if(node: If, depth: int) -> list[PrintedItem]:
     printed: list[PrintedItem] = []
     for index, (condition, then) in enumerate(node.branches):
+        # The place is that of the branch and not of the whole statement: comments inside blocks above are not its own.
         head = with_expression(depth, "elif " if index else "if ", condition, ":")
         printed.append(PrintedItem(depth, head.lines, head_of(node, condition)))
         printed += body(then, depth + 1)

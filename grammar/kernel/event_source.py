@@ -10,6 +10,7 @@ from assay.grammar.lazy_dataclass import dataclass
 DEFAULT_KEYS = {key: key for key in ("event", "time", "node", "run", "thread", "message", "level")}
 """The keys of a line where the clause names no others."""
 
+# Integers in both directions, so that no time is converted by a fraction.
 TIME_UNITS = {"ns": 1_000_000, "us": 1_000, "ms": 1, "s": -1_000}
 """How many of a unit are a millisecond; of a negative one, minus how many milliseconds it is."""
 

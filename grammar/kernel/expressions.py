@@ -152,6 +152,7 @@ class LetIn(Expr):
     """``let x = value: body``; also what a call of a function becomes."""
 
     binder: Local
+    # Evaluated also where the body does not read it: patterns and folds bind what must have a value.
     value: Expr
     body: Expr
 
@@ -241,6 +242,7 @@ class MakeMap(Expr):
 class MakeRecord(Expr):
     """A record from the values of its fields in order."""
 
+    # Each within the range of its field (`Checked`). Capacities are not enforced here, but where the record is stored.
     items: tuple[Expr, ...]
 
 
@@ -265,6 +267,7 @@ class Filter(Expr):
 class Generator(Node):
     """``for binder in domain``; later generators may use earlier binders."""
 
+    # A domain may depend on the binders before it, so the order of generators counts.
     binder: Local
     domain: Expr
 
@@ -274,6 +277,7 @@ class Image(Expr):
     """``{e for …}`` or ``[e for …]``, distinguished by the type; a sequence has one generator, over a sequence."""
 
     element: Expr
+    # Several names over one set are several generators: kernels bind one name at a time.
     generators: tuple[Generator, ...]
     condition: Expr | None
 
@@ -390,6 +394,7 @@ class Unwrap(Expr):
 class UpdateEntry(Expr):
     """The map or sequence updated at one key; a partial map gains the key, a sequence must have the index."""
 
+    # What it becomes may have a wider type: with a key or a value that is outside of these ranges.
     collection: Expr
     key: Expr
     value: Expr
@@ -425,6 +430,7 @@ class ActionAtom(Expr):
     """``enabled(a(…))`` or ``occurs(a(…))``. Without arguments it means some instance; an argument of None means any
     value."""
 
+    # In a finished kernel only temporal properties hold it: elsewhere `enabled` is written out (`steps.enabledness`).
     op: Literal["enabled", "occurs"]
     action: str
     arguments: tuple[Expr | None, ...] | None

@@ -28,6 +28,7 @@ class Parameter(Node):
     parameter."""
 
     binder: Local
+    # Its binders have names that nothing else in the action has. Engines write a bound value and restore nothing.
     domain: Expr
 
 
@@ -59,6 +60,7 @@ class Action(Node):
     name: str
     parameters: tuple[Parameter, ...]
     body: tuple[Statement, ...]
+    # Of groups of actions there is `FairTogether`; of a joint action only its own counts, not that of its parts.
     fairness: Fairness | None
     doc: str | None
 
@@ -69,6 +71,7 @@ class Init(Node):
     every condition."""
 
     body: tuple[Statement, ...]
+    # Guards, for they have labels. They choose among the states that the body makes.
     conditions: tuple[Guard, ...]
 
 
@@ -146,16 +149,18 @@ class Scenario(Node):
     name: str
     steps: tuple[Do | Refuse | Expect, ...]
     doc: str | None
+    # Kept and not dropped: an answer says of each scenario what became of it.
     inapplicable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BoundParameter(Node):
-    """A parameter with the value it was given, for reports: an int, a bool, an Atom, or a Sort."""
+    """A parameter with the value it was given, for reports: a Sort, which has no ``type``, or a value of the type."""
 
     name: str
     value: Value | Sort
     size: bool
+    type: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +202,7 @@ class TraceRule(Node):
     event: str
     fields: tuple[EventField, ...]
     condition: Expr | None
+    # The alternatives of one element are different actions for one step; the elements follow each other.
     steps: tuple[tuple[ActionCall, ...], ...]
     then: Expr | None
     observe: Expr | None
@@ -340,6 +346,7 @@ class Kernel(Node):
     variables: tuple[Variable, ...]
     init: Init
     actions: tuple[Action, ...]
+    # Other actions remain in `actions`: joint actions are made of them, and trace clauses may name them.
     next: tuple[str, ...]
     properties: tuple[Property, ...]
     terminal: tuple[Conjunct, ...]

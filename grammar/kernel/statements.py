@@ -27,6 +27,7 @@ class Guard(Statement):
 class Let(Statement):
     """A name for a value."""
 
+    # Visible in all later lines of its block, in the branches and loops too.
     binder: Local
     value: Expr
 
@@ -59,8 +60,10 @@ class Assign(Statement):
 
     label: str
     variable: str
+    # All keys are evaluated before the step, as the value is.
     path: tuple[AtKey | AtField, ...]
     value: Expr
+    # Kept apart from the value, whose type may have wider ranges: only the stored value must be in this one.
     type: Type
 
 
@@ -70,6 +73,7 @@ class If(Statement):
 
     condition: Expr
     then: tuple[Statement, ...]
+    # `elif` is an `If` in here, so that branches exclude each other.
     otherwise: tuple[Statement, ...]
 
 

@@ -38,6 +38,7 @@ class RangeType(Type):
 
     low: int
     high: int
+    # Both count in equality: a range that a log may widen is another type than one of the same numbers that stays.
     sized: bool = False
     sized_below: bool = False
 
@@ -110,6 +111,7 @@ class MapType(Type):
     key: Type
     value: Type
     capacity: int | None = None
+    # Not told by the capacity: the partial map that an expression makes has none.
     partial: bool = False
 
 

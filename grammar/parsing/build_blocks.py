@@ -72,6 +72,7 @@ class BlockBuilder(Builder):
         return self._value(tuple(children), span)
 
     def _value(self, lines: tuple[LetLine | Conjunct, ...], span: Span) -> Expr:
+        # The grammar takes any line at the end of a block, so that the mistake is reported in these words.
         if isinstance(lines[-1], LetLine):
             self.diagnostics.error("E025", lines[-1].span, "a block ends in its value, and here it ends in a `let`")
         match lines:
@@ -117,6 +118,7 @@ class BlockBuilder(Builder):
 
     def match(self, span: Span, children: list[Any]) -> Expr:
         subject, *cases = children
+        # Of `else` there is the value alone (`inline_case`).
         wild = [at for at, case in enumerate(cases) if not isinstance(case, MatchCase)]
         if wild and wild[0] != len(cases) - 1:
             self.diagnostics.error("E025", cases[wild[0]].span, "`else` is the last case of a `match`")

@@ -241,6 +241,7 @@ class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
 
     def check_action(self, found: Expr) -> None:
         """Report an expression that is not an action with its arguments."""
+        # The grammar takes any postfix expression where an action is named.
         target = found.function if isinstance(found, Call) else found
         if not _is_place(target):
             self.diagnostics.error(

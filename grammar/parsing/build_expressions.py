@@ -67,6 +67,7 @@ class ExpressionBuilder(Builder):
     def binary(self, span: Span, children: list[Any]) -> Expr:
         left, op, right = children
         if op in ("and", "or"):
+            # Only the left operand can be such a list, since the grammar nests `and` and `or` to the left.
             first = left.parts if isinstance(left, Junction) and left.op == op else (left,)
             return Junction(str(op), (*first, right), span=span)  # type: ignore[arg-type]  # one of the two
         return Binary(str(op), left, right, span=span)  # type: ignore[arg-type]  # the grammar yields exactly BinaryOp
@@ -193,6 +194,7 @@ class ExpressionBuilder(Builder):
         return self._filter("seq", span, children)
 
     def bag_filter(self, span: Span, children: list[Any]) -> Expr:
+        # The word `bag` is a token among the children. Brackets are not: names of their terminals begin with `_`.
         return self._filter("bag", span, children[1:])
 
     def _filter(self, kind: Literal["set", "seq", "bag"], span: Span, children: list[Any]) -> Expr:
@@ -203,6 +205,7 @@ class ExpressionBuilder(Builder):
             case Binary("in", Ref() | Tuple() as bound, domain) if (name := _bound(bound)) is not None:
                 return Filter(kind, name, domain, condition, span=span)
             case _:
+                # What is made after an error is dropped with its declaration (`parse._read_source`).
                 self._not_a_comprehension(member, "before `if` stands a new name and what it ranges over: `x in S`")
                 return Filter(kind, Name("_", span=span), member, condition, span=span)
 
@@ -264,6 +267,7 @@ class ExpressionBuilder(Builder):
 
     def type_of_expr(self, span: Span, children: list[Any]) -> TypeExpr:
         """A type that was parsed as an expression: a dotted name, or a range in parentheses."""
+        # At `a` the grammar cannot tell a type's name from a range `a .. b`. So it reads an expression in both cases.
         match children[0]:
             case Binary("..", low, high):
                 return RangeType(low, high, span=span)
@@ -282,6 +286,7 @@ def _bound(expr: Expr) -> Bound | None:
         case Ref(name):
             return name
         case Tuple(items):
+            # `_` binds nothing and is None, as in a pattern. So is a part that is no name, hence the next line.
             parts = [None if isinstance(item, Wildcard) else _bound(item) for item in items]
             known = all(part is not None or isinstance(item, Wildcard) for part, item in zip(parts, items, strict=True))
             return TuplePattern(tuple(parts), span=expr.span) if known else None

@@ -30,6 +30,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     """Holds the origin and the diagnostics. A subclass has one method for each rule, called from the leaves up."""
 
     def __init__(self, origin: DeclarationOrigin, diagnostics: Diagnostics) -> None:
+        # Tokens stay as they are: a method for each terminal would be called for every token of the text.
         super().__init__(visit_tokens=False)
         self.origin = origin
         self.diagnostics = diagnostics
@@ -37,6 +38,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def _call_userfunc(self, tree: Tree[Token], new_children: list[Any] | None = None) -> Any:
         """Call the method of the rule with the node's span and its children."""
         children = tree.children if new_children is None else new_children
+        # A rule that matched nothing, such as an empty list, has no place.
         span = Span(self.origin.file, 0, 0, 0, 0) if tree.meta.empty else self.origin.span(tree.meta)
         return getattr(self, tree.data)(span, children)
 

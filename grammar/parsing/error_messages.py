@@ -12,7 +12,7 @@ from lark import Token
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import TRAILING
-from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, is_operator_elsewhere
+from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, instead_of_if, is_operator_elsewhere
 
 
 class TextRange(NamedTuple):
@@ -299,7 +299,7 @@ def _operator(fault: Fault) -> ParseHint | None:
     if fault.token.type == "NAME" and is_operator_elsewhere(word):
         return ParseHint("E006", fault.place, instead_of(word))
     if word == "if":
-        return replace(_general(fault), notes=("a conditional value is written `if c then a else b`",))
+        return replace(_general(fault), notes=(instead_of_if(fault.line),))
     return None
 
 
@@ -318,8 +318,6 @@ def _range_of_int(fault: Fault) -> ParseHint | None:
 
 
 _AFTER_A_FORM = frozenset(("NAME", "_LPAR", "_LBRACE", "_LSQB", "INT", "NOT", "FORALL", "EXISTS", "TRUE", "FALSE"))
-
-
 _MAP = "a map is written `[x in S -> e]` over a set, `{k -> v, l -> w}` key by key"
 
 
@@ -411,6 +409,8 @@ def _let_in_expression(fault: Fault) -> tuple[str, ...]:
     return (within, _LINES_OF_DEF)
 
 
+# The order matters. `_else` and `_elif` come before `_reserved`, to which both words are keywords in place of a name.
+# `_colon` is last, for a colon could stand almost anywhere.
 _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _layout,
     _sign,

@@ -12,6 +12,7 @@ from assay.grammar.parsing.builder import DeclarationOrigin
 from assay.grammar.parsing.error_messages import Fault, explain
 from assay.grammar.parsing.logical_lines import LayoutFault
 
+# Each attempt parses the declaration again.
 MAX_FAULTS = 10
 
 _BRANCH = re.compile(r"\s*(?:elif|else)\b")
@@ -57,6 +58,7 @@ def _find(parser: Lark, source: str, start: str) -> Fault | None:
 
 def _accepted(parser: Lark, start: str, read: list[Token]) -> frozenset[str]:
     """The terminals that could follow what was read, determined before the offending token caused any reduction."""
+    # The parser may have reduced rules at the offending token before it refused it. So the tokens before are fed anew.
     run = parser.parse_interactive(start=start)
     for token in read:
         run.feed_token(token)
@@ -69,6 +71,7 @@ def _take_out(lines: list[str], number: int) -> None:
     lines[number] = ""
     for index in range(number + 1, len(lines)):
         line = lines[index]
+        # A branch without its `if` would be the next mistake that is reported.
         belongs = _depth(line) > depth or (_depth(line) == depth and _BRANCH.match(line))
         if line.strip() and not belongs:
             return

@@ -47,6 +47,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def _node(node: Any, lines: int) -> Any:
+    # Not by `replace`: its call of `__init__` for each of thousands of nodes would be felt after a key.
     copy = object.__new__(type(node))
     for name in _fields(node.__class__):
         value = getattr(node, name)

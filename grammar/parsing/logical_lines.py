@@ -52,6 +52,7 @@ class LogicalLine:
             self.only_heads = self.heads.pop()[1]
         elif text == ":":
             self.only_heads = True
+        # A `let` opens no block. Nor does a quantifier in brackets, for no logical line begins inside of them.
         elif text in _BINDING:
             self.heads.append((self.depth, text != "let" and self.depth == 0 and self._begins))
         # In `fold (a, b) = …` too: `_close` has put the token before the bracket into `before`.
@@ -107,6 +108,7 @@ class Layout(Indenter):
     CLOSE_PAREN_types: ClassVar = ["_RPAR", "_RSQB", "_RBRACE"]
     INDENT_type = "_INDENT"
     DEDENT_type = "_DEDENT"
+    # Lark asks for it. It makes no difference: a tab in the indentation was reported before the parser runs.
     tab_len = 4
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
@@ -137,6 +139,7 @@ class Layout(Indenter):
                     # True of `when x > 0` on one line too. The next line is not deeper then, and the last statement
                     # resets it.
                     values = indents[-1]
+                # The state begins anew with each logical line: an open `let` of one line owes no colon in the next.
                 line, first = LogicalLine(), None
                 yield _at_end(self.NL_type, last)
                 yield from self._blocks(indents, token, last)

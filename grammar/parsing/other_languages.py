@@ -4,6 +4,9 @@ messages."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from lark import Token
 
 _OPERATORS = {
     "&&": "`and`",
@@ -195,6 +198,7 @@ _FORMS = {
 }
 
 # Longest first, for an alternation takes the first that fits: `|->` begins with `|`.
+# `EXCEPT !` and `\` stand in the pattern below, with what may follow them.
 _SIGNS = "|".join(
     re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
 )
@@ -219,7 +223,20 @@ def instead_of(written: str) -> str:
 
 def is_operator_elsewhere(word: str) -> bool:
     """Whether the word is an infix operator in another language."""
+    # `A`, `E`, `o` and `X` are names of many a spec. Only a backslash before them makes them operators.
     return word in _WORDS and len(word) > 1
+
+
+def instead_of_if(line: Sequence[Token]) -> str:
+    """What to write for an ``if`` behind an expression: ``a if c else b``, or ``forall x in S if P`` (of a line the
+    tokens before)."""
+    binder = next((each for each in reversed(line) if each.type in ("FORALL", "EXISTS", "_COLON")), None)
+    if binder is None or binder.type == "_COLON":
+        return "a conditional value is written `if c then a else b`"
+    return (
+        "a condition on the elements belongs to what is said of them: `forall x in S: c implies P`, "
+        "`exists x in S: c and P`"
+    )
 
 
 def form_elsewhere(word: str) -> str | None:

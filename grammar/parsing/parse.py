@@ -148,6 +148,7 @@ def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Dia
 
 def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     head = chunk.head
+    # Only the first declaration of a text can begin further right. Below it an indented line continues the one above.
     if head.span.column > 1:
         diagnostics.error("E024", head.span, "a declaration starts in the first column")
         return False
@@ -182,6 +183,7 @@ def _assemble(
                     diagnostics.error("E023", place, "the documentation of a module stands at the top of the file")
                 doc = string_value(str(part))
             case DottedName():
+                # A declaration with a mistake counts too: it stands before this line all the same.
                 if any(other.head.kind != "string" for other in chunks[: chunks.index(chunk)]):
                     diagnostics.error("E023", place, "`module` stands once, before all other declarations")
                 name = part
@@ -240,17 +242,23 @@ def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diag
     for part, lines in clause_parts(source):
         clause, said = _read_part(part, file)
         # The cut may be at fault and not the line. The whole clause is parsed then, which alone may report it.
-        if clause is None and (goes_on(part) or any(each.code == _INDENTATION for each in said)):
+        if clause is None and (goes_on(part) or any(map(_is_of_the_whole, said))):
             return None
         found.append(moved(clause, lines))
         reports += (moved_report(each, lines) for each in said)
     parts = [each for each in found if each is not None]
     if not parts or len(parts) < len(found):
+        # Where nothing was cut there is no answer yet, and the text is parsed as a whole.
         return (None, tuple(reports)) if found else None
     first, last = parts[0].span, parts[-1].span
     span = Span(file, first.line, first.column, last.end_line, last.end_column)
     lines_ = tuple(line for each in parts for line in each.lines)
     return TraceClause(parts[0].name, parts[0].base, lines_, span=span), tuple(reports)
+
+
+def _is_of_the_whole(report: Diagnostic) -> bool:
+    """Whether a report about a part is for the whole clause to make. Each part repeats the head, in its first line."""
+    return report.code == _INDENTATION or report.span.line == 1
 
 
 @lru_cache(maxsize=DECLARATIONS_KEPT)
@@ -260,6 +268,7 @@ def _read_part(source: str, file: str) -> tuple[TraceClause | None, tuple[Diagno
 
 
 def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:
+    # The builder reports what the grammar cannot refuse. So a tree may come with errors, and is not handed on then.
     before = len(_errors(diagnostics.items))
     try:
         tree = _parser().parse(source, start=start)
@@ -273,6 +282,7 @@ def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics
 
 
 def _is_shallow(tree: Tree[Token], origin: DeclarationOrigin, diagnostics: Diagnostics) -> bool:
+    # By a stack and not by recursion: the tree whose depth is in question could exhaust Python's stack.
     stack = [(tree, 1)]
     while stack:
         node, depth = stack.pop()

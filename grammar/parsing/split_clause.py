@@ -35,6 +35,7 @@ def clause_parts(source: str) -> Iterator[tuple[str, int]]:
     for start, end in zip([head.end(), *starts[1:]], [*starts[1:], len(source)], strict=True):
         part = source[start:end]
         yield head[0] + part, lines
+        # The part before has as many lines more than the head alone. So the next one is moved down by them.
         lines += part.count("\n")
 
 

@@ -32,6 +32,7 @@ DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 
 # The order of the alternatives matters. `foreign` stands before `sign`, or `<=>` would be `<=` and `>`. Of an unclosed
 # `"""` only the quotes are taken, so that the declarations after it are still found.
+# A number takes the letters behind it: `3x` is one mistake, and not a number beside a name.
 _LEXEME = re.compile(
     rf"""(?P<newline>\n)
       | (?P<blank>[ \t]+)
@@ -48,6 +49,7 @@ _LEXEME = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+# It must hide what `_LEXEME` takes for a string or a comment. Else a keyword in the first column would cut a string.
 _SPLIT = re.compile(
     rf"""\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?!"")(?:[^"\\\n]|\\[^\n])*" | \"\"\"|"[^\n]* | \#[^\n]* | '[^'\n]*'
       | (?P<head>^(?:{"|".join(sorted(DECLARATION_WORDS))})\b)""",
@@ -212,6 +214,7 @@ class _Scanner:
         # A keyword in the first column ends even an open bracket: a mistake in one declaration hides none in the next.
         if lexeme.text in DECLARATION_WORDS:
             return True
+        # A closing bracket in the first column belongs to the declaration above, whose items stand one a line.
         goes_on = self.line.goes_on or lexeme.text in LEADING or lexeme.kind == "close"
         # After an unclosed `"""` lines of prose may stand in the first column. Only keywords end the declaration then.
         return not goes_on and not self.in_broken_string
@@ -225,6 +228,7 @@ class _Scanner:
 
     def _fault(self, code: str, span: Span, message: str, *notes: Note | str) -> None:
         self.diagnostics.error(code, span, message, *notes)
+        # A tab may stand before the first declaration: none is open then that it could spoil.
         if self.chunks:
             self.chunks[-1].sound = False
 
@@ -262,6 +266,7 @@ class _Scanner:
 
     def _open(self, lexeme: Lexeme) -> None:
         self.brackets.append(lexeme)
+        # Reported once, where the limit is crossed, and not at each bracket inside.
         if len(self.brackets) == MAX_BRACKETS + 1:
             self._fault("E017", lexeme.span, f"brackets are nested more than {MAX_BRACKETS} deep")
 
@@ -277,6 +282,7 @@ class _Scanner:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)
 
     def _other(self, lexeme: Lexeme) -> None:
+        # The last lexeme is this one, which `_significant` has added before.
         before = self.chunks[-1].lexemes[-2:-1]
         if lexeme.text[0] == "'" and before and before[0].kind == "word" and before[0].end == lexeme.start:
             self._fault("E016", lexeme.span, "`'` has no meaning after a name", *PRIMED)

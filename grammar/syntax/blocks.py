@@ -53,5 +53,6 @@ class Match(Expr):
     subject: Expr
     cases: tuple[MatchCase, ...]
     otherwise: Expr | None
+    # Counts in equality: both forms mean the same, but the formatter prints what was written.
     block: bool
     else_place: Span = field(default=NOWHERE, compare=False, kw_only=True)

@@ -191,6 +191,7 @@ class Def(Declaration):
     parameters: tuple[Field, ...]
     result: TypeExpr | None
     body: Expr
+    # As in `Match`, for the formatter alone.
     block: bool = False
 
 
@@ -224,6 +225,7 @@ class ActionParameter(Node):
     """``p: T`` or ``p in S``."""
 
     name: Name
+    # `p: T` holds a type and `p in S` an expression: the class alone tells the two apart.
     domain: TypeExpr | Expr
 
 

@@ -13,9 +13,11 @@ from assay.grammar.lazy_dataclass import dataclass
 class Node:
     """Anything with a place."""
 
+    # No part of equality: what is printed and parsed again is the same tree, and so is what an edit only moved.
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
+# The terminal NAME of the grammar has the same words, for the parser; the formatter reads them off there too.
 _WORDS = "and or not implies in is if then else elif forall exists let true false none always eventually until leads_to"
 RESERVED = frozenset((*_WORDS.split(), "with", "for", "expect", "_"))
 """The words that are names only in backticks. The grammar lists all but ``expect``, which begins a line of a scenario
@@ -166,6 +168,7 @@ class Junction(Expr):
 
     op: Literal["and", "or"]
     parts: tuple[Expr, ...]
+    # No part of equality either: `and` binds more strongly than `or`, with or without parentheses.
     grouped: bool = field(default=False, compare=False, kw_only=True)
 
 
@@ -201,6 +204,7 @@ class TuplePattern(Node):
     parts: tuple[SubPattern, ...]
 
 
+# `_` is None. A name may be a variant without payload: only the type of the value tells (`Pattern`).
 SubPattern = Name | Pattern | TuplePattern | SamePattern | LiteralPattern | None
 CasePattern = Pattern | TuplePattern | SamePattern | LiteralPattern
 Bound = Name | TuplePattern

@@ -45,6 +45,7 @@ class SourceField(SourceItem):
 
     name: Name
     path: str
+    # Two integers and no fraction: a number such as 0.1 is scaled without an error of rounding.
     times: int = 1
     divided: int = 1
     rounding: str | None = None
@@ -197,6 +198,7 @@ class Noted(TraceLine):
 class OrderLine(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 
+    # `lines` and `sequence` are orders in which the reader puts lines; for the kernel they are then those of one file.
     unit: Literal["file", "thread", "lines", "sequence", "causal"]
     commit_before_line: int | None
     skew: int | None
@@ -228,4 +230,5 @@ class Module(Node):
     doc: str | None
     name: DottedName | None
     declarations: tuple[Declaration, ...]
+    # Beside the tree and no part of it: the formatter puts each where its place falls among the printed lines.
     comments: tuple[Comment, ...] = field(default=(), compare=False)

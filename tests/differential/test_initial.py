@@ -20,6 +20,7 @@ from assay.checker.reference.bfs import Search
 from assay.checker.report_assembly import searched_model
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.load import load_text
 
 from .random_kernel import Maker, initial, random_kernel
 from .random_types import ATOM, SETS
@@ -100,7 +101,10 @@ def agree(seed: int, folder: Path) -> bool:
     """Whether there is code for the initial states; they are compared, and so is what is found in them."""
     random = Random(seed)
     kernel = random_kernel(random, 2)
-    kernel = replace(kernel, init=random_init(random, kernel.variables), actions=(), next=())
+    return agree_about(replace(kernel, init=random_init(random, kernel.variables), actions=(), next=()), folder)
+
+
+def agree_about(kernel: k.Kernel, folder: Path) -> bool:
     options = SearchOptions(max_depth=1, keep_going=True)
     with deep_recursion(kernel):
         model = searched_model(kernel, None)
@@ -120,6 +124,20 @@ def agree(seed: int, folder: Path) -> bool:
         finally:
             fast.close()
     return True
+
+
+def test_a_pick_begins_anew_after_a_pause_within_it(folder: Path) -> None:
+    text = """
+state:
+    x: 0 .. 9
+    y: 0 .. 9
+init:
+    pick a in 0 .. 9
+    pick b in 0 .. 9 - a
+    x := a
+    y := b
+"""
+    assert agree_about(load_text(text).kernel, folder)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)

@@ -66,6 +66,16 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
+@pytest.mark.parametrize(("spec", "distinct"), [("capacity_of_initial_states", 18), ("loops_one_after_another", 7)])
+def test_tlc_writes_what_assay_writes(spec: str, distinct: int, tmp_path: Path) -> None:
+    loaded = load_spec(CHECKOUT / "tests" / "corpus" / "specs" / f"{spec}.assay")
+    exported = export(loaded.kernel)
+    write(exported, tmp_path)
+    answer = tlc(tmp_path, exported.name)
+    assert answer.is_complete, answer.output
+    assert answer.distinct == check(loaded.kernel).statistics.distinct == distinct
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "model", "sizes", "distinct", "depth"),
@@ -139,6 +149,10 @@ PUBLISHED = (
     "prisoners",
     "single_lane_bridge",
     "token_ring_426",
+    "elevator",
+    "tcp",
+    "write_through_cache",
+    "yo_yo",
 )
 
 
@@ -251,6 +265,23 @@ def test_what_is_cut_or_terminal_is_no_deadlock(text: str, distinct: int | None,
         assert (answer.distinct, answer.is_complete) == (report.statistics.distinct, True) == (distinct, True)
 
 
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "n < 3 implies s == [] or last(s) < n",
+        pytest.param("if n < 3 then s == [] or last(s) < n else n == 3", marks=pytest.mark.slow),
+        pytest.param("let m = n: s == [] or last(s) < m", marks=pytest.mark.slow),
+    ],
+)
+def test_tlc_heeds_what_a_guard_protects_within_itself(guard: str, tmp_path: Path) -> None:
+    text = (
+        "module m\nstate:\n    n: 0 .. 4 = 0\n    s: seq[0 .. 4, max 4] = []\naction push:\n"
+        f"    when n < 4\n    when {guard}\n    n := n + 1\n    s := s + [n]\nterminal: n == 4\n"
+    )
+    answer, sizes = answer_about(text, tmp_path), report_about(text).statistics
+    assert (answer.is_complete, answer.distinct, answer.depth) == (True, sizes.distinct, sizes.depth) == (True, 5, 5)
+
+
 def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> None:
     text = "module m\nstate:\n    n: 0 .. 2 = 0\naction up:\n    n := n + 1\n"
     assert next(p for p in report_about(text).properties if p.name == "defined").outcome is Outcome.VIOLATED
@@ -262,6 +293,8 @@ def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> Non
     [
         "n := s[n]",
         "w[n] := 1\n    w[0] := 2",
+        "p[n].a := 1",
+        "o[{n, n + 1}] := 1",
         pytest.param("n := m[n + 2]", marks=pytest.mark.slow),
         pytest.param("n := 1 // n", marks=pytest.mark.slow),
         pytest.param("n := min({x in {1} if n > 0})", marks=pytest.mark.slow),
@@ -274,8 +307,9 @@ def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> Non
 )
 def test_tlc_stops_where_an_operation_is_undefined(update: str, tmp_path: Path) -> None:
     text = (
-        "module m\nenum T: Free, Held(by: 0 .. 2)\nrecord R: a: 0 .. 1\nstate:\n    n: 0 .. 2 = 0\n    t: T = Free\n    s: seq[0 .. 2, max 2] = []\n"
-        f"    m: map[0 .. 4, 0 .. 2, max 2] = {{}}\n    r: R = R(a = 0)\n    w: map[0 .. 2, 0 .. 2] = [x -> 0]\naction step:\n    {update}\n"
+        "module m\nenum T: Free, Held(by: 0 .. 2)\nrecord R: a: 0 .. 1\ntype One = set[0 .. 2, max 1]\nstate:\n    n: 0 .. 2 = 0\n    t: T = Free\n    s: seq[0 .. 2, max 2] = []\n"
+        f"    m: map[0 .. 4, 0 .. 2, max 2] = {{}}\n    r: R = R(a = 0)\n    w: map[0 .. 2, 0 .. 2] = [x -> 0]\n"
+        f"    p: map[0 .. 4, R, max 2] = {{}}\n    o: map[One, 0 .. 1] = [x -> 0]\naction step:\n    {update}\n"
     )
     assert next(p for p in report_about(text).properties if p.name == "defined").outcome is Outcome.VIOLATED
     answer = answer_about(text, tmp_path)

@@ -101,9 +101,7 @@ def of_kafka() -> Iterator[Pinned]:
 def bounds(row: Pinned) -> str:
     """The parameters that are no switches, with their values."""
     parameters = load(row.spec, row.model, {}).kernel.parameters
-    return ", ".join(
-        f"{each.name} = {parameter_text(each.value)}" for each in parameters if not isinstance(each.value, bool)
-    )
+    return ", ".join(f"{each.name} = {parameter_text(each)}" for each in parameters if not isinstance(each.value, bool))
 
 
 def measured(row: Pinned) -> str:

@@ -18,7 +18,7 @@ from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model as Meanings
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.type_check import range_check
+from assay.checker.interpreter.values.type_check import capacity_check, range_check
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import State
@@ -225,9 +225,17 @@ class TraceModel:
     def _choices(self, parameter: k.Parameter, wanted: Value | AnyValue) -> Sequence[Value]:
         # A given value is only checked against its type: the type may have too many values to list.
         if not isinstance(wanted, AnyValue) and isinstance(parameter.domain, k.TypeDomain):
-            return [wanted] if _fits(wanted, parameter.domain) else []
+            return [wanted] if _fits(wanted, parameter.domain) and self._has_room(wanted, parameter) else []
         ordered = self._domain(parameter)
         return ordered if isinstance(wanted, AnyValue) else [value for value in ordered if value == wanted]
+
+    def _has_room(self, value: Value, parameter: k.Parameter) -> bool:
+        """Whether a value has no more elements than its parameter takes: a limit of the model, as that of a variable."""
+        exceeds = capacity_check(parameter.binder.type)
+        if exceeds is None or not exceeds(value):
+            return True
+        self.overflowed.add(f"capacity of {parameter.binder.name}")
+        return False
 
     def _domain(self, parameter: k.Parameter) -> Sequence[Value]:
         """All values of a parameter: the same list object each time, by which ``ActionMeaning.results`` recognises it."""

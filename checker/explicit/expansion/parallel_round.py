@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 MOST_LANES = 64
 LANES_A_THREAD = 4
+"""With several threads; one thread alone has one buffer of their size, since each costs it calls and nobody waits."""
 SLICES_A_THREAD = 4
 """Owners are dealt in this many slices per thread, so that a thread that was held up does not hold up the others."""
 AMONG_THREADS = 2048
@@ -109,8 +110,9 @@ class Rounds:
 
     def use(self, keys: StateKeys, room: int | None = None) -> None:
         """Make thread buffers for keys of this kind, or larger ones."""
-        lanes = min(MOST_LANES, LANES_A_THREAD * self._workers.threads)
-        room = room or min(ROOM, MOST_CANDIDATES // lanes)
+        threads = self._workers.threads
+        lanes = 1 if threads == 1 else min(MOST_LANES, LANES_A_THREAD * threads)
+        room = room or min(LANES_A_THREAD * ROOM if threads == 1 else ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
         tells = bool(self._compiled.refinements) or self._stubborn is not None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.machine_call import prefetch
 
 # Bits 56 to 63 of a fingerprint name the owner, 24 to 55 the home slot, 0 to 11 the place among recent candidates. No
 # two uses share a bit.
@@ -27,8 +28,8 @@ HALF_MASK = np.uint64((1 << 32) - 1)
 ALL = np.uint64((1 << 64) - 1)
 RECENT = 4096
 RECENT_MASK = np.uint64(RECENT - 1)
-BATCH = 32
-"""This many slots are read before any of them is compared, so that their cache misses overlap."""
+AHEAD = 32
+"""So many candidates ahead, slots are asked for: their cache misses overlap, and nothing waits for them."""
 MOVED = 4096
 """This many slots are scanned for used ones before those are moved."""
 MIX_START = np.uint64(0x243F6A8885A308D3)
@@ -96,64 +97,65 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
 
 
 @ArrayFunction
-def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any) -> int:  # noqa: PLR0913, PLR0917
     """Insert keys that are fingerprints alone. ``fresh`` receives whether each candidate was new; returns how many
     were."""
     new = 0
+    for k in range(begin, min(begin + AHEAD, end)):
+        prefetch(slots, base + home(marks[k], cap))
     # 0 marks an empty slot. No state has it as fingerprint (`native/fingerprint.py`).
-    for start in range(begin, end, BATCH):
-        size = min(BATCH, end - start)
-        for k in range(size):
-            homes[k] = home(marks[start + k], cap)
-            seen[k] = slots[base + homes[k]]
-        for k in range(size):
-            mark, at = marks[start + k], homes[k]
-            # A used slot never changes. An empty one is read again: an earlier candidate of the batch may have filled it.
-            found = seen[k] if seen[k] != 0 else slots[base + at]
-            while found != 0 and found != mark:  # noqa: PLR1714
-                at += 1
-                if at == cap:
-                    at = 0
-                found = slots[base + at]
-            fresh[order[start + k]] = found == 0
-            if found == 0:
-                slots[base + at] = mark
-                new += 1
+    for k in range(begin, end):
+        if k + AHEAD < end:
+            prefetch(slots, base + home(marks[k + AHEAD], cap))
+        mark = marks[k]
+        at = home(mark, cap)
+        found = slots[base + at]
+        while found != 0 and found != mark:  # noqa: PLR1714
+            at += 1
+            if at == cap:
+                at = 0
+            found = slots[base + at]
+        fresh[order[k]] = found == 0
+        if found == 0:
+            slots[base + at] = mark
+            new += 1
     return new
 
 
 @ArrayFunction
-def insert_rows(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, rows: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+def insert_rows(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, rows: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """As ``insert_prints``, with whole rows, which follow the fingerprint in the slot."""
     wide = rows.shape[1]
     step = wide + 1
     new = 0
-    for start in range(begin, end, BATCH):
-        size = min(BATCH, end - start)
-        for k in range(size):
-            homes[k] = base + step * home(marks[start + k], cap)
-            seen[k] = slots[homes[k]]
-        for k in range(size):
-            i, mark, at = order[start + k], marks[start + k], homes[k]
-            found = seen[k] if seen[k] != 0 else slots[at]
-            while found != 0:
-                same = found == mark
-                for w in range(wide):
-                    if not same:
-                        break
-                    same = slots[at + 1 + w] == rows[i, w]
-                if same:
+    for k in range(begin, min(begin + AHEAD, end)):
+        prefetch(slots, base + step * home(marks[k], cap))
+        prefetch(rows, order[k])
+    for k in range(begin, end):
+        if k + AHEAD < end:
+            prefetch(slots, base + step * home(marks[k + AHEAD], cap))
+            prefetch(rows, order[k + AHEAD])
+        i, mark = order[k], marks[k]
+        at = base + step * home(mark, cap)
+        found = slots[at]
+        while found != 0:
+            same = found == mark
+            for w in range(wide):
+                if not same:
                     break
-                at += step
-                if at == base + step * cap:
-                    at = base
-                found = slots[at]
-            fresh[i] = found == 0
-            if found == 0:
-                slots[at] = mark
-                for w in range(wide):
-                    slots[at + 1 + w] = rows[i, w]
-                new += 1
+                same = slots[at + 1 + w] == rows[i, w]
+            if same:
+                break
+            at += step
+            if at == base + step * cap:
+                at = base
+            found = slots[at]
+        fresh[i] = found == 0
+        if found == 0:
+            slots[at] = mark
+            for w in range(wide):
+                slots[at + 1 + w] = rows[i, w]
+            new += 1
     return new
 
 
@@ -181,27 +183,27 @@ def write_slot(halves: Any, at: int, size: int, mark: Any, tail: Any) -> None:
 
 
 @ArrayFunction
-def insert_long(halves: Any, size: int, base: int, cap: int, marks: Any, tails: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+def insert_long(halves: Any, size: int, base: int, cap: int, marks: Any, tails: Any, order: Any, begin: int, end: int, fresh: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """As ``insert_prints``, with second fingerprints: slots have ``size`` half words, three or four."""
     new = 0
     mask = HALF_MASK if size == 3 else ALL
-    for start in range(begin, end, BATCH):
-        n = min(BATCH, end - start)
-        for k in range(n):
-            homes[k] = base + size * home(marks[start + k], cap)
-            seen[k] = word_of(halves, homes[k])
-        for k in range(n):
-            mark, tail, at = marks[start + k], tails[start + k] & mask, homes[k]
-            found = seen[k] if seen[k] != 0 else word_of(halves, at)
-            while found != 0 and (found != mark or tail_of(halves, at, size) != tail):
-                at += size
-                if at == base + size * cap:
-                    at = base
-                found = word_of(halves, at)
-            fresh[order[start + k]] = found == 0
-            if found == 0:
-                write_slot(halves, at, size, mark, tail)
-                new += 1
+    for k in range(begin, min(begin + AHEAD, end)):
+        prefetch(halves, base + size * home(marks[k], cap))
+    for k in range(begin, end):
+        if k + AHEAD < end:
+            prefetch(halves, base + size * home(marks[k + AHEAD], cap))
+        mark, tail = marks[k], tails[k] & mask
+        at = base + size * home(mark, cap)
+        found = word_of(halves, at)
+        while found != 0 and (found != mark or tail_of(halves, at, size) != tail):
+            at += size
+            if at == base + size * cap:
+                at = base
+            found = word_of(halves, at)
+        fresh[order[k]] = found == 0
+        if found == 0:
+            write_slot(halves, at, size, mark, tail)
+            new += 1
     return new
 
 
@@ -212,34 +214,19 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
 ) -> None:  # fmt: skip
     """Insert the candidates of the owners from ``first`` up to ``last``, lane after lane; ``found`` counts the new ones
     of each lane."""
-    seen = np.empty(BATCH, np.uint64)
-    homes = np.empty(BATCH, np.int64)
     for owner in range(first, last):
         base, cap = owner * stride, caps[owner]
         # Buffers in the order of the level: of equal candidates the first one counts as new, for any number of threads.
         for lane in range(lanes):
             begin, end = offsets[lane, owner], offsets[lane, owner + 1]
             if size == 2:
-                new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], seen, homes)
+                new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane])
             elif len(tails[lane]):
                 new = insert_long(
-                    halves,
-                    size,
-                    2 * base,
-                    cap,
-                    marks[lane],
-                    tails[lane],
-                    order[lane],
-                    begin,
-                    end,
-                    fresh[lane],
-                    seen,
-                    homes,
+                    halves, size, 2 * base, cap, marks[lane], tails[lane], order[lane], begin, end, fresh[lane]
                 )
             else:
-                new = insert_rows(
-                    slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], rows[lane], seen, homes
-                )
+                new = insert_rows(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], rows[lane])
             counts[owner] += new
             found[lane] += new
 

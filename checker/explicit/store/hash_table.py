@@ -163,22 +163,21 @@ class StateTable:
 
     def grow(self, first: int, last: int, sizes: Counts) -> None:
         """Give the parts from ``first`` up to ``last`` their new sizes."""
-        for owner in range(first, last):
+        for owner in (first + np.flatnonzero(sizes[first:last] > self.caps[first:last])).tolist():
             old, new = int(self.caps[owner]), int(sizes[owner])
-            if new > old:
-                base, used = owner * self.stride, -(-old * self._slot // 8)
-                self._populate(base + used, base + -(-new * self._slot // 8))
-                if self.counts[owner]:
-                    # The part grows where it is. A slot's new home may be where another one has not moved yet, so all
-                    # are put aside first.
-                    aside = self._aside(used)
-                    aside[:] = self.slots[base : base + used]
-                    self.slots[base : base + used] = 0
-                    if self.size % 2:
-                        move_halves(aside.view(np.uint32), old, self.halves, 2 * base, new)
-                    else:
-                        move(aside, 0, old, self.step, self.slots, base, new, self.step)
-                self.caps[owner] = new
+            base, used = owner * self.stride, -(-old * self._slot // 8)
+            self._populate(base + used, base + -(-new * self._slot // 8))
+            if self.counts[owner]:
+                # The part grows where it is. A slot's new home may be where another one has not moved yet, so all
+                # are put aside first.
+                aside = self._aside(used)
+                aside[:] = self.slots[base : base + used]
+                self.slots[base : base + used] = 0
+                if self.size % 2:
+                    move_halves(aside.view(np.uint32), old, self.halves, 2 * base, new)
+                else:
+                    move(aside, 0, old, self.step, self.slots, base, new, self.step)
+            self.caps[owner] = new
 
     def clear(self) -> None:
         """Forget all states; the parts keep their sizes."""

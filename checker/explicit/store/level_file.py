@@ -153,7 +153,9 @@ class ChunkLayout:
     def assemble(self, content: RecordChunk) -> Rows:
         """The words of a chunk with these records."""
         n = len(content.rows)
-        words = np.zeros(self.size(n), np.uint64)
+        words = np.empty(self.size(n), np.uint64)
+        # The last word of predecessors, and that of actions, may be filled in part.
+        words[n * self.words + self._parent_words(n)] = words[-2] = 0
         words[0] = n
         into = self.view(words)
         into.rows[:], into.parents[:], into.actions[:] = content.rows, content.parents, content.actions

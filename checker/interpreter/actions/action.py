@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from math import prod
 
 from assay.checker.interpreter.actions.action_memo import OutcomeMemo
@@ -26,6 +26,7 @@ from assay.checker.interpreter.expressions.traverse import locals_of, variables_
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
 
@@ -113,12 +114,14 @@ class ActionMeaning:
     def instances(self) -> tuple[Arguments, ...]:
         """All tuples of arguments in canonical order. Raises ``SpecError`` if they are too many to list."""
         if self._instances is None:
-            domains = self.domains()
-            size = prod(map(len, domains))
-            if size > ENUMERATION_LIMIT:
-                raise too_large(f"the parameters of `{self.node.name}`", size, self.node.span)
-            self._instances = tuple(product(*domains))
+            self._instances = tuple(self._combined(self.domains()))
         return self._instances
+
+    def _combined(self, choices: Sequence[Sequence[Value]]) -> Iterator[Arguments]:
+        size = prod(map(len, choices))
+        if size > ENUMERATION_LIMIT:
+            raise too_large(f"the parameters of `{self.node.name}`", size, self.node.span)
+        return product(*choices)
 
     def domains(self) -> list[Sequence[Value]]:
         """The values of each parameter in canonical order."""
@@ -127,11 +130,12 @@ class ActionMeaning:
         return [parameter(nothing) for parameter in self._parameters]
 
     def matching(self, wanted: Sequence[Value | None], given: Sequence[bool]) -> list[Arguments]:
-        """The instances with the ``wanted`` arguments at the positions where ``given`` is true."""
+        """The instances with the ``wanted`` arguments at the positions where ``given`` is true. Raises ``SpecError`` if
+        they are too many to list."""
         domains = self.domains()
         chosen = [[x for x in domain if x == want] if is_given else domain
                   for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
-        return list(product(*chosen))
+        return list(self._combined(chosen))
 
     def results(
         self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
@@ -144,6 +148,25 @@ class ActionMeaning:
         concerns the first parameter alone is also kept for other states in which everything read for it is the very
         same (docs/design/action-memo.md).
         """
+        given = 0
+        try:
+            for found in self._by_parameters(state, choices):
+                given += 1
+                yield found
+        # In the order of the text a guard may protect what follows it from listing a set that is too large.
+        except SpecError:
+            yield from islice(self._in_the_order_of_the_text(state, choices), given, None)
+
+    def _in_the_order_of_the_text(
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        for arguments in product(*choices):
+            found = self.outcomes(state, arguments)
+            yield from ((arguments, each) for each in found if isinstance(each, Successor | Cut))
+
+    def _by_parameters(
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
         recalled = self._recalled or self._prepare()
         # With one value the memo is asked about the argument itself, which is cheaper than listing those that pass.
         if not choices or len(choices[0]) < WORTH_KEEPING:
@@ -355,9 +378,9 @@ class ActionMeaning:
         ):
             self.decisive.add(step.node.label)
 
-    def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
-        """For every combination of picks, all guards that are obstacles of their own, evaluated without stopping at the
-        first."""
+    def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> Iterator[tuple[FalseGuard, ...]]:
+        """For every combination of picks, one after the other, all guards that are obstacles of their own, evaluated
+        without stopping at the first."""
         return false_guards(self._prefix, self._frame(state, arguments))
 
 

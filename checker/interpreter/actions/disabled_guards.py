@@ -6,7 +6,7 @@ Guards protect what follows them: what is undefined behind a false guard is no o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
 from assay.checker.interpreter.expressions.frame import Frame
@@ -65,15 +65,14 @@ def _without(step: PrefixStep, lost: Names) -> Names:
     return lost if isinstance(step, GuardStep) else lost | {step.name}
 
 
-def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> list[tuple[FalseGuard, ...]]:
-    """For every combination of picks all obstacles, evaluated without stopping at the first
+def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> Iterator[tuple[FalseGuard, ...]]:
+    """For every combination of picks, one after the other, all obstacles, evaluated without stopping at the first
     (docs/design/protected-guards.md).
 
     What mentions a ``let`` or ``pick`` without a value is left out; that ``let`` or ``pick`` itself is listed.
     """
-    found: list[tuple[FalseGuard, ...]] = []
-    _list_false(prefix, frame, 0, (), NO_NAMES, found)
-    return [_unprotected(each) for each in found]
+    # Lazily: combinations may be millions, and who asks may look at some of them only.
+    return map(_unprotected, _each_false(prefix, frame, 0, (), NO_NAMES))
 
 
 def _unprotected(guards: tuple[FalseGuard, ...]) -> tuple[FalseGuard, ...]:
@@ -82,14 +81,9 @@ def _unprotected(guards: tuple[FalseGuard, ...]) -> tuple[FalseGuard, ...]:
     return tuple(each for at, each in enumerate(guards) if each.undefined is None or at < false)
 
 
-def _list_false(
-    prefix: Sequence[PrefixStep],
-    frame: Frame,
-    start: int,
-    false: tuple[FalseGuard, ...],
-    lost: Names,
-    found: list[tuple[FalseGuard, ...]],
-) -> None:
+def _each_false(
+    prefix: Sequence[PrefixStep], frame: Frame, start: int, false: tuple[FalseGuard, ...], lost: Names
+) -> Iterator[tuple[FalseGuard, ...]]:
     for at in range(start, len(prefix)):
         step = prefix[at]
         if step.needs & lost:
@@ -105,14 +99,14 @@ def _list_false(
                 values = step.elements(frame)
                 for value in values:
                     frame.locals[step.name] = value
-                    _list_false(prefix, frame, at + 1, false, lost, found)
+                    yield from _each_false(prefix, frame, at + 1, false, lost)
                 if not values:
-                    found.append((*false, FalseGuard(f"pick {step.name}", step.node, is_bound=False)))
+                    yield (*false, FalseGuard(f"pick {step.name}", step.node, is_bound=False))
                 return
         except Undefined as undefined:
             false = (*false, _undefined(step, undefined))
             lost = _without(step, lost)
-    found.append(false)
+    yield false
 
 
 def _undefined(step: PrefixStep, undefined: Undefined) -> FalseGuard:

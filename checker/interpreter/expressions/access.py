@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.show import show_value
-from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.undefined import Undefined, integer_text
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel.node_unions import Access, Changing
@@ -65,7 +65,7 @@ def entry(collection: Any, key: Any, of: Type, span: Span, key_type: Type) -> An
 def check_index(sequence: Any, index: int, span: Span) -> None:
     """Raise ``Undefined`` unless the sequence has an element at the index."""
     if not 0 <= index < len(sequence):
-        raise Undefined(f"no element {index} in a sequence of {len(sequence)}", span)
+        raise Undefined(f"no element {integer_text(index)} in a sequence of {len(sequence)}", span)
 
 
 def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
@@ -88,7 +88,7 @@ def _only(items: Any, node: k.Endpoint) -> Any:
         raise Undefined("the recursion comes back to arguments that it had before, and does not end", node.span)
     if len(items) != 1:
         shown = show_value(items, node.operand.type)
-        raise Undefined(f"`choose` from {shown}, which has not exactly one element", node.span)
+        raise Undefined(f"one element is chosen from {shown}, which has not exactly one", node.span)
     (item,) = items
     return item
 

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.enumerate_set import Listing, few_enough, listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.undefined import Undefined, integer_text
 from assay.grammar import kernel as k
 from assay.grammar.kernel.node_unions import Collecting
 from assay.grammar.kernel.types import BagType, SeqType
@@ -146,7 +146,7 @@ def _slice(node: k.Slice, scope: EvaluationScope) -> Meaning:
     def part(frame: Frame) -> Any:
         elements, n = whole(frame), length(frame)
         if n < 0:
-            raise Undefined(f"`{node.op}` of {n} elements", node.span)
+            raise Undefined(f"`{node.op}` of {integer_text(n)} elements", node.span)
         # Beyond the end Python's slices are what the language says: a shorter sequence is no error.
         return elements[:n] if take else elements[n:]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.values.domains import cardinality, domain, number_of_choices
-from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
+from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, integer_text, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import BagType, RangeType, SeqType, SetType
@@ -141,7 +141,7 @@ def _integers(low: int, high: int) -> Searched:
 def interval(low: int, high: int, expr: k.Expr) -> range:
     """The integers from ``low`` to ``high``; raises ``SpecError`` if they are too many to list."""
     if high - low >= ENUMERATION_LIMIT:
-        raise too_large(f"the interval {low} .. {high}", high - low + 1, expr.span)
+        raise too_large(f"the interval {integer_text(low)} .. {integer_text(high)}", high - low + 1, expr.span)
     return range(low, high + 1)
 
 

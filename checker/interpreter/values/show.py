@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from assay.checker.interpreter.values.undefined import integer_text
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import kind
@@ -17,7 +18,7 @@ def show_value(value: Value, type_: t.Type) -> str:
         case t.BoolType():
             return "true" if shown else "false"
         case t.IntType() | t.RangeType():
-            return str(shown)
+            return integer_text(shown)
         case t.AtomType():
             return str(shown.name)
         case t.EnumType(_, variants):

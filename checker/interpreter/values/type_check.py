@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.show_types import show_type
-from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.undefined import Undefined, integer_text
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
@@ -70,7 +70,7 @@ def range_check(type_: t.Type) -> Fits | None:
 def _within(low: int, high: int) -> Fits:
     def fits(value: Any) -> None:
         if not low <= value <= high:
-            raise Undefined(f"{value} is not in {low} .. {high}")
+            raise Undefined(f"{integer_text(value)} is not in {low} .. {high}")
 
     return fits
 

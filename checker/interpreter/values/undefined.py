@@ -7,6 +7,9 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span
 ENUMERATION_LIMIT = 10_000_000
 """The most values of a domain, instances of an action, or initial states that an explicit search lists."""
 
+LONGEST_BITS = 14_000
+"""An integer of as many bits has 4,215 digits. Python prints none of more than 4,300."""
+
 TOO_LARGE = "E801"
 TOO_DEEP = "E802"
 
@@ -24,6 +27,18 @@ class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mi
         return self if self.span != NOWHERE else Undefined(self.message, span)
 
 
+def is_printed(value: int) -> bool:
+    """Whether an integer has few enough digits to be printed."""
+    return value.bit_length() < LONGEST_BITS
+
+
+def integer_text(value: int) -> str:
+    """An integer as text; one of very many digits by its size."""
+    if is_printed(value):
+        return str(value)
+    return f"about {'-' if value < 0 else ''}2^{value.bit_length() - 1}"
+
+
 def too_large(what: str, size: int, span: Span) -> SpecError:
     """The error that ``size`` values are too many to list one by one."""
     note = Note(f"an explicit search lists at most {ENUMERATION_LIMIT:,}; choose a smaller model or set")
@@ -31,5 +46,4 @@ def too_large(what: str, size: int, span: Span) -> SpecError:
 
 
 def _size(size: int) -> str:
-    # Python refuses to print integers of more than 4,300 digits, and nobody reads them.
     return f"{size:,}" if size < 10**15 else f"about 2^{size.bit_length() - 1}"

@@ -44,6 +44,7 @@ class UnrollBudget:
 
 def is_looped(code: FunctionBuilder, unrolling: UnrollBudget, kind: Kind, size: int) -> bool:
     """Whether a domain of that size becomes a loop; the code records the largest that does not."""
+    # What is not looped is recorded below: `unroll_budget` asks at which level the text would differ.
     if size > unrolling.most(kind):
         return True
     code.unrolled[kind] = max(size, code.unrolled.get(kind, 0))
@@ -90,6 +91,7 @@ def search(code: FunctionBuilder, over: Over, body: Callable[[Scalar], tuple[Sca
     loop = _Loop(code, over)
     with code.scope():
         decides, undefined = body(loop.position)
+        # An undefined element ends the search as a deciding one does; which of the two came first is the answer.
         ends = code.either(decides, undefined)
         found, end = code.both(decides, code.invert(undefined)), code.block
     code.branch(ends, loop.done, loop.last)
@@ -106,6 +108,7 @@ def gather(
     width = bits.bits
     if width == 0:
         return bits, FALSE
+    # Names before their instructions: a phi at the head mentions what the body computes.
     kept, more, lost, worse = (f"%{code.name(stem)}" for stem in ("kept", "more", "lost", "worse"))
     loop = _Loop(code, bits, ((width, kept, more), (1, lost, worse)))
     with code.scope():
@@ -140,6 +143,7 @@ class _Loop:
     """
 
     def __init__(self, code: FunctionBuilder, over: Over, carried: tuple[tuple[int, str, str], ...] = ()) -> None:
+        # The block from which the loop is entered: the phis at its head need it.
         before = code.block
         self._code, self._over = code, over
         self.head, inside, self.last, self.done = (code.name(x) for x in ("head", "inside", "last", "done"))
@@ -153,6 +157,7 @@ class _Loop:
             *((Scalar(size, name), constant(size, 0).text, after) for size, name, after in carried),
         ]:
             code.do(f"{each.text} = phi i{each.bits} [ {start}, %{before} ], [ {after}, %{self.last} ]")
+        # The test precedes the body, for a domain may have no elements.
         code.branch(self._goes_on(before), inside, self.done)
         code.label(inside)
         return_if_halted(code)
@@ -166,6 +171,7 @@ class _Loop:
             case Scalar():
                 return code.fresh(1, f"icmp ne {counter.typed}, 0")
             case Submasks():
+                # The empty mask is a submask too, so "the rest is not empty" would be no test.
                 return code.fresh(1, f"phi i1 [ true, %{before} ], [ {self._again}, %{self.last} ]")
             case _:
                 assert_never(self._over)

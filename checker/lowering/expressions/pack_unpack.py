@@ -67,6 +67,7 @@ class RowWords:
         # A type with one value has no bits in the row.
         if width == 0:
             return word(0)
+        # LLVM has integers of any width; a mask is one, however many words it takes.
         if width > WORD:
             return self._wide(shift, width)
         code, at, by = self.code, shift // WORD, shift % WORD
@@ -99,6 +100,7 @@ class RowWords:
             case RecordShape(_, fields):
                 return RecordSymbol(tuple(self._at(shift, place) for place in fields))
             case OptionShape(width, item):
+                # The presence is the highest bit, so that codes are ordered as values are: `none` first.
                 return Maybe(code.resize(self.field(shift + width - 1, 1), 1), self._at(shift, item))
             case MaskShape(width, item, _):
                 return self._mask(shift, width, item)
@@ -200,6 +202,7 @@ class RowWords:
         items = []
         for at, low in enumerate(lows):
             equal = [code.both(there[other], code.compare("eq", codes[at], codes[other])) for other in range(len(lows))]
+            # Later copies of an item count zero times, so the bag has each item once.
             first = code.both(there[at], code.invert(code.any_of(equal[:at])))
             total = word(0)
             for each in equal:
@@ -329,6 +332,7 @@ def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
         case EnumShape(), VariantSymbol():
             return _variant(code, symbol, shape)
         case OptionShape(width, item), Maybe(present, inner):
+            # Above the item, as `load` reads it.
             there = _shifted(code, code.resize(present, WORD), width - 1, width)
             if inner is None:
                 return there
@@ -339,6 +343,9 @@ def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
             return code.resize(_mask_of(code, symbol, item, width), _bits(width))
         case TableShape(), TableSymbol(_, entries):
             return _table(code, entries, shape)
+        case TableShape(), Pairs():
+            # Its keys are collections, which have no numbers by which a table could be made.
+            raise UnsupportedError("a map whose keys are collections")
         case CountsShape(), Bag():
             return _counts(code, symbol, shape)
         case SlotsShape(), _:
@@ -398,6 +405,7 @@ def _variant(code: FunctionBuilder, symbol: VariantSymbol, shape: EnumShape) -> 
     payload = constant(_bits(shape.width), 0)
     for position, (parts, places) in enumerate(zip(symbol.payloads, shape.payloads, strict=True)):
         here = code.compare("eq", symbol.tag.value, word(position))
+        # Payloads lie in the same bits, so the one of the variant is chosen, not all of them combined.
         if places and here.known != 0:
             payload = code.choose(here, _side_by_side(code, parts, places, shape.width), payload)
             continue

@@ -167,6 +167,7 @@ def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType)
     for there, value in table.entries:
         fits, fitted = (TRUE, value) if value is None else fit(code, value, type_.value)
         conditions.append(code.either(fits, code.invert(there)))
+        # What stands for a missing entry is never read: the map is undefined then.
         if not type_.partial:
             # A total map lacks no key.
             conditions.append(there)
@@ -194,6 +195,7 @@ def exceeds(code: FunctionBuilder, symbol: Symbol, type_: t.Type, old: Symbol | 
             before = old.fields if isinstance(old, RecordSymbol) else (None,) * len(parts)
             return code.any_of([exceeds(code, x, f.type, was) for x, f, was in zip(parts, fields, before, strict=True)])
         case t.OptionType(item), Maybe(present, inner):
+            # What is absent has no elements, though its symbol may.
             return FALSE if inner is None else code.both(present, exceeds(code, inner, item, None))
         case t.SetType(item, capacity), (Mask() | Bunch()):
             # Each element of such a mask is a value of the type, so within its own capacities.

@@ -94,6 +94,7 @@ def _variants(code: FunctionBuilder, a: VariantSymbol, b: VariantSymbol) -> Comp
     inside, same = FALSE, TRUE
     for at, (xs, ys) in enumerate(zip(a.payloads, b.payloads, strict=True)):
         here = n.same(code, a.tag, n.number(at))
+        # Payloads of the variant of `a` alone decide; of two variants the tags have decided before.
         less, alike = _each(code, xs, ys)
         inside = code.either(inside, code.both(here, less))
         same = code.both(same, code.either(code.invert(here), alike))
@@ -140,6 +141,7 @@ def _collections(code: FunctionBuilder, left: list[Entry], right: list[Entry]) -
     mine, others = _lacking(code, left, right), _lacking(code, right, left)
     first = FALSE
     for there, x in mine:
+        # An entry comes first if it precedes each one that only the other collection has.
         least = [code.either(code.invert(also), _each(code, x, y)[0]) for also, y in others]
         first = code.either(first, code.both(there, code.all_of(least)))
     same = code.both(as_many, code.invert(code.any_of([there for there, _ in mine])))

@@ -22,6 +22,7 @@ def map_of(code: FunctionBuilder, entries: list[Entry], key: t.Type) -> TableSym
         table: TableSymbol | Pairs = TableSymbol(key, ((FALSE, None),) * cardinality(key))
     else:
         table = Pairs((), ordered=True)
+    # In order: of equal keys the last one wins.
     for there, k, value in entries:
         table = with_key(code, table, k, value, there)
     return table
@@ -52,6 +53,7 @@ def _in_table(code: FunctionBuilder, table: TableSymbol, key: Symbol) -> tuple[S
         return FALSE, None
     at = rank(code, key, table.key)
     if at.known is not None:
+        # A key that is constant needs no choice among all entries.
         there, value = table.entries[at.known]
         return code.both(inside, there), value
     present, found = FALSE, None

@@ -197,6 +197,7 @@ def aligned(code: FunctionBuilder, a: Mask, b: Mask) -> tuple[Mask, Mask]:
 
 
 def _moved(code: FunctionBuilder, mask: Mask, low: int, high: int) -> Mask:
+    # The very same mask, so that equal sets are the same text.
     if mask.base == low and mask.bits.bits == high - low:
         return mask
     # As `MASK_LIMIT`: LLVM takes long for wider integers.
@@ -345,6 +346,7 @@ def _same_variant(code: FunctionBuilder, a: VariantSymbol, b: VariantSymbol) -> 
 def _same_sequence(code: FunctionBuilder, a: Sequence, b: Sequence) -> Scalar:
     parts = [n.same(code, a.length, b.length)]
     for at, (x, y) in enumerate(zip(a.items, b.items, strict=False)):
+        # Items behind the end have no meaning, and must not decide.
         behind = n.less(code, a.length, n.number(at), equal=True)
         parts.append(code.either(behind, same(code, x, y)))
     return code.all_of(parts)
@@ -372,6 +374,7 @@ def bag_within(code: FunctionBuilder, a: Bag, b: Bag) -> Scalar:
 
 def occurrences(code: FunctionBuilder, bag: Bag, item: Symbol) -> Number:
     """How often an item occurs in a bag."""
+    # Summed, not looked up: which of the entries equals the item is known at run time.
     total = n.number(0)
     most = max((times.high for times, _ in bag.items), default=0)
     for times, other in bag.items:

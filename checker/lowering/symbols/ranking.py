@@ -36,6 +36,7 @@ def surely(symbol: Symbol, type_: t.Type) -> bool:
     too long, numbers out of range, and maps without some of their keys."""
     match kind(type_), symbol:
         case t.SeqType(item, capacity), Sequence(length, items):
+            # A type without a capacity has no numbers, and is not masked.
             assert capacity is not None
             return length.high <= capacity and all(surely(x, item) for x in items)
         case t.RangeType(low, high), Number():
@@ -202,6 +203,7 @@ def _rank_sequence(code: FunctionBuilder, symbol: Sequence, item: t.Type, capaci
     """Shorter ones first, then element by element; behind ``capacity`` nothing counts."""
     size, result, offset, local = cardinality(item), word(0), 0, word(0)
     for length, element in enumerate(symbol.items[:capacity], 1):
+        # All shorter sequences come first: so many of each length.
         offset += size ** (length - 1)
         local = code.number("add", code.number("mul", local, word(size)), rank(code, element, item))
         # The last length that is reached wins, so no item behind the end takes part.
@@ -309,6 +311,7 @@ def _sequence_at(code: FunctionBuilder, position: Scalar, item: t.Type, capacity
     items = []
     for at in range(capacity if size else 0):
         digit = word(0)
+        # The item is a digit of the rank among sequences of one length, which is known at run time.
         for longer in range(at + 1, capacity + 1):
             of_this = code.quotient(code.quotient(local, size ** (longer - 1 - at)), size, "urem")
             digit = code.choose(code.compare("eq", length.value, word(longer)), of_this, digit)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from assay.checker.tla.expressions.formula import PRODUCT, SET, TIGHT, Formula, apply, enclosed, infix
-from assay.checker.tla.expressions.known_types import elements_fit, fits
+from assay.checker.tla.expressions.known_types import elements_fit, fits, keeps_within
 from assay.checker.tla.expressions.scope import TlaScope
-from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped, wide_set
+from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import Access, Changing, Collecting
@@ -39,6 +39,7 @@ def access(node: Access, scope: TlaScope) -> Formula:
 
 def index(key: k.Expr, scope: TlaScope) -> Formula:
     """The index in a TLA+ sequence, which counts from 1."""
+    # `s[1]` and not `s[0 + 1]`.
     if isinstance(key, k.Const) and isinstance(key.value, int):
         return Formula(number(key.value + 1))
     return Formula(f"{scope.formula(key).within(TIGHT)} + 1")
@@ -74,10 +75,12 @@ def place(whole: Formula, of: t.Type, key: k.Expr, scope: TlaScope) -> Formula:
         return apply(scope.parts.use("Checked"), [at, Formula(f"DOMAIN {whole.within(TIGHT)}", SET)])
     assert isinstance(of, t.MapType)
     at = scope.formula(key)
-    if fits(key, of.key, scope.fitting):
+    # A partial map may lack any key of its type, a total one only what is no value of it.
+    if of.partial:
+        return apply(scope.parts.use("Checked"), [at, Formula(f"DOMAIN {whole.within(TIGHT)}", SET)])
+    if fits(key, of.key, scope.fitting) and keeps_within(key, of.key):
         return at
-    keys = Formula(f"DOMAIN {whole.within(TIGHT)}", SET) if of.partial else wide_set(of.key, scope.parts)
-    return apply(scope.parts.use("Checked"), [at, keys or type_set(of.key, scope.parts)])
+    return apply(scope.parts.use("Checked"), [at, type_set(of.key, scope.parts)])
 
 
 def collecting(node: Collecting, scope: TlaScope) -> Formula:
@@ -151,10 +154,12 @@ def _set_image(node: k.Image, scope: TlaScope) -> Formula:
     inner, ranges = scope, []
     for generator in node.generators:
         domain = elements(generator.domain, inner)
+        # After its domain was written: the domain is outside the name's scope.
         name, inner = inner.bind(generator.binder, fits=elements_fit(generator.domain, inner.fitting))
         ranges.append((name, domain))
     last, domain = ranges[-1]
     if node.condition is not None:
+        # At the last generator, where all names of the condition are bound.
         domain = Formula(f"{{{last} \\in {domain.text} : {inner.formula(node.condition).text}}}")
     made = Formula(f"{{{inner.formula(node.element).text} : {last} \\in {domain.text}}}")
     for name, domain in reversed(ranges[:-1]):

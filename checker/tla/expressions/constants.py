@@ -45,6 +45,7 @@ def constant(value: Value, of: t.Type, parts: ModuleNeeds) -> Formula:
 
 
 def _set(items: Any, item: t.Type, parts: ModuleNeeds) -> Formula:
+    # The name of the whole set, also in models where TLC is given another number of elements.
     if isinstance(item, t.AtomType) and len(items) == len(item.sort.elements) > 1:
         return Formula(parts.names.of("sort", item.sort.name))
     return Formula("{" + listed(constant(x, item, parts) for x in sorter(item)(items)) + "}")

@@ -107,6 +107,7 @@ def let_in(binder: k.Local, value: k.Expr, scope: TlaScope, body: Body) -> Formu
     """The body with a name for a value; a value that is a name or a constant gets no other name."""
     known = fits(value, binder.type, scope.fitting)
     meant = scope.formula(value)
+    # In the scope of the value: an unprimed variable stays unprimed under its other name.
     if isinstance(value, k.Local | k.Const | k.StateVar):
         return body(scope.alias(binder, meant, fits=known))
     name, inner = scope.bind(binder, fits=known)
@@ -124,6 +125,7 @@ def _condition(node: Condition, scope: TlaScope) -> Formula:
         case k.Compare():
             return _order(node, scope)
         case k.Quantified(_, kind, binder, domain, body):
+            # TLA+ would evaluate the set in each state; TLC expands the quantifier once, at the beginning.
             if is_temporal(body) and variables_of(domain):
                 raise NoCounterpartError(
                     "TLC does not ask of the elements of a set that changes what happens later", node.span
@@ -140,6 +142,7 @@ def _condition(node: Condition, scope: TlaScope) -> Formula:
             assert isinstance(operand.type, t.EnumType)
             return is_variant(scope.formula(operand), operand.type, variant)
         case k.IsSome(_, operand):
+            # `none` is a model value, which TLC compares with values of every kind.
             return compare(scope.formula(operand), "#", scope.parts.none)
         case _:
             assert_never(node)
@@ -163,6 +166,7 @@ def _order(node: k.Compare, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     if isinstance(node.left.type, t.AtomType):
         rank = scope.parts.rank(node.left.type.sort)
+        # TLC knows no order of model values.
         left, right = Formula(f"{rank}[{left.text}]"), Formula(f"{rank}[{right.text}]")
     return compare(left, node.op, right)
 
@@ -206,6 +210,7 @@ def _checked(node: k.Checked, scope: TlaScope) -> Formula:
     value = scope.formula(node.operand)
     if fits(node.operand, node.type, scope.fitting):
         return value
+    # `x \in SUBSET S` and the like are asked without listing the set; else the parts are asked one by one.
     known = wide_set(node.type, scope.parts)
     if known is not None:
         return apply(scope.parts.use("Checked"), [value, known])

@@ -17,6 +17,7 @@ from assay.grammar.lazy_dataclass import dataclass
 WIDTH = 100
 """Lines are broken to stay below this many columns where the formula has a place to break."""
 
+# From the weakest to the strongest; where TLA+ itself has no order, parentheses follow from `infix`.
 LOOSE, IMPLIES, JUNCTION, PREFIX, COMPARE, MERGE, PAIR, SET, RANGE, SUM, PRODUCT, TIGHT = range(12)
 
 
@@ -132,9 +133,11 @@ def junction(op: str, items: Sequence[Formula]) -> Formula:
     r"""``/\`` or ``\/`` of the items. One item is itself; no items give the neutral value, which is dropped among
     others."""
     neutral = "TRUE" if op == "/\\" else "FALSE"
+    # An item with a comment stays: it is a guard of the spec, which a reader looks for.
     kept = [item for item in items if item.text != neutral or item.note is not None]
     if len(kept) < 2:
         return kept[0] if kept else Formula(neutral)
+    # Comparisons need no parentheses here: everybody reads them right.
     text = f" {op} ".join(item.within(PREFIX) for item in kept)
     return Formula(text, JUNCTION, FormulaJunction(op, tuple(kept)))
 
@@ -162,6 +165,7 @@ def let(name: str, value: Formula, body: Formula) -> Formula:
 def quantified(sign: str, name: str, domain: Formula, body: Formula) -> Formula:
     r"""``\A name \in domain : body``; adjacent quantifiers are written as one."""
     inner = body.shape
+    # A comment belongs to the inner quantifier alone, which then stays on a line of its own.
     if isinstance(inner, Headed) and inner.head.startswith(sign) and body.note is None:
         rest = inner.head.removeprefix(sign).lstrip()
         # In `\A x \in S, y \in T` the set T is outside the scope of x: one that mentions x stays apart.
@@ -179,6 +183,7 @@ def branch(condition: Formula, then: Formula, otherwise: Formula) -> Formula:
 
 def implication(premise: Formula, conclusion: Formula) -> Formula:
     """``premise => conclusion``."""
+    # A switch of the model that is on.
     if premise.text == "TRUE":
         return conclusion
     text = f"{premise.within(JUNCTION)} => {conclusion.within(JUNCTION)}"
@@ -194,6 +199,7 @@ def negation(operand: Formula) -> Formula:
 
 def lines(formula: Formula, width: int = WIDTH) -> list[str]:
     """The formula on one line if it fits and has no comment inside, otherwise on several."""
+    # A comment ends its line, so a formula with one inside cannot be on one line.
     if formula.shape is None or (len(formula.text) <= width and not _has_note(formula)):
         return [formula.text]
     shape = formula.shape
@@ -220,6 +226,7 @@ def lines(formula: Formula, width: int = WIDTH) -> list[str]:
 
 def _enclosed_lines(shape: Enclosed, width: int) -> list[str]:
     """The body beside what precedes it where that is short, else below it."""
+    # Beside a long head, a body of several lines would leave no room at the right.
     if len(shape.before) <= 12 or len(lines(shape.body, width - len(shape.before))) == 1:
         made = _led(shape.before, lines(shape.body, width - len(shape.before)))
     else:
@@ -246,6 +253,7 @@ def _item(op: str, item: Formula, width: int) -> list[str]:
         return made
     if len(made) == 1 and len(made[0]) + len(item.note) + 5 <= width:
         return [f"{made[0]}  \\* {item.note}"]
+    # Above, where there is no room behind: inside a list a line may begin anywhere right of the sign.
     return [f"\\* {item.note}", *made]
 
 

@@ -32,6 +32,7 @@ def _arithmetic(node: k.Arithmetic, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     match node.op:
         case "+" | "-":
+            # `a + b + c` reads well; a difference among them gets parentheses.
             inside = SUM if node.op == "+" and _is_sum(node.left) else TIGHT
             return Formula(f"{left.within(inside)} {node.op} {right.within(TIGHT)}", SUM)
         case "*":
@@ -71,4 +72,5 @@ def _aggregate(op: str, value: Formula, of: t.Type, scope: TlaScope) -> Formula:
         elements = Formula(f"DOMAIN {value.within(TIGHT)}", COMPARE)
     elif isinstance(of, t.SeqType | t.MapType):
         elements = apply(parts.use("Range"), [value])
+    # TLC stops at `CHOOSE` from an empty set, as `min` and `max` of nothing are undefined.
     return apply(parts.use("Min" if op == "min" else "Max"), [elements])

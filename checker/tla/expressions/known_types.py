@@ -11,6 +11,7 @@ from assay.grammar.kernel import types as t
 def fits(expr: k.Expr, of: t.Type, fitting: frozenset[str]) -> bool:
     """Whether the expression's value is certainly in the range of ``of``; ``fitting`` are locals whose values are of
     their types."""
+    # Capacities are asked apart: they cut a step, and do not make it undefined.
     check = range_check(of)
     if check is None:
         return True
@@ -23,6 +24,7 @@ def fits(expr: k.Expr, of: t.Type, fitting: frozenset[str]) -> bool:
             return True
         case k.IfThenElse(_, _, then, otherwise):
             return fits(then, of, fitting) and fits(otherwise, of, fitting)
+        # What a name stands for was checked or not where the name was bound.
         case k.LetIn(_, binder, value, body):
             return fits(body, of, fitting | {binder.name} if fits(value, binder.type, fitting) else fitting)
         case k.MakeSome(_, operand) if isinstance(of, t.OptionType):
@@ -91,6 +93,7 @@ def keeps_within(expr: k.Expr, of: t.Type) -> bool:
             small = of.capacity is None or len(entries) <= of.capacity
             return small and all(keeps_within(key, of.key) and keeps_within(value, of.value) for key, value in entries)
         case k.Tabulate(_, _, _, value) if isinstance(of, t.MapType):
+            # A comprehension gives a partial map as many keys as its domain has; a total one cannot have too many.
             return not of.partial and capacity_check(of.key) is None and keeps_within(value, of.value)
         case k.MakeSome(_, operand) if isinstance(of, t.OptionType):
             return keeps_within(operand, of.item)
@@ -99,6 +102,7 @@ def keeps_within(expr: k.Expr, of: t.Type) -> bool:
         case k.IfThenElse(_, _, then, otherwise):
             return keeps_within(then, of) and keeps_within(otherwise, of)
         case _:
+            # What is in the state was held to its capacities when it was written.
             return expr.type == of and _is_stored(expr)
 
 

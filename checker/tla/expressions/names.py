@@ -49,6 +49,7 @@ class TlaNames:
     """The global names of a module. The same thing always gets the same name."""
 
     def __init__(self) -> None:
+        # All operators, whether used or not: which ones are is known only when everything is written.
         self._taken = {*WORDS, *STANDARD_OPERATORS, *OWN, *WATCHING, *(operator.name for operator in OPERATORS)}
         self._given: dict[tuple[str, str], str] = {}
 
@@ -66,6 +67,7 @@ class TlaNames:
 
     def local(self, name: str, around: Iterable[str]) -> str:
         """A name for something bound, different from all global names and from those around it."""
+        # The kernel numbers equal names with a prime, which means the next state in TLA+.
         return fresh([clean(name.partition("'")[0])], self._taken | set(around))
 
 
@@ -85,6 +87,7 @@ def fresh(candidates: list[str], taken: Iterable[str]) -> str:
         if candidate not in used:
             return candidate
     number = 2
+    # From 2 on: the name without a number is the first.
     while f"{candidates[0]}_{number}" in used:
         number += 1
     return f"{candidates[0]}_{number}"

@@ -21,6 +21,7 @@ class Operator:
     needs: tuple[str, ...] = ()
 
 
+# In the order in which they may stand in a module: each after those that it needs.
 OPERATORS: tuple[Operator, ...] = (
     Operator("Holds", "\\* p as one question, of whose parts TLC makes no ways to take a step\nHolds(p) == p = TRUE"),
     Operator("Range", "Range(f) == {f[x] : x \\in DOMAIN f}"),
@@ -118,6 +119,7 @@ STANDARD = {
 
 def mentions(text: str, operator: str) -> bool:
     """Whether a text uses an operator or a standard module's sign."""
+    # Not `\b`: signs such as `@@` have no word boundary.
     return bool(re.search(rf"(?<!\w){re.escape(operator)}(?!\w)", text))
 
 
@@ -127,6 +129,7 @@ def closure(used: Iterable[str]) -> tuple[list[Operator], list[str]]:
     todo = list(used)
     while todo:
         name = todo.pop()
+        # An operator may be needed on several ways.
         if name not in wanted:
             wanted.add(name)
             todo.extend(BY_NAME[name].needs if name in BY_NAME else ())

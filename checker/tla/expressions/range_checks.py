@@ -42,6 +42,7 @@ def in_range(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
             return in_range(_keys(value), t.SetType(item), scope)
         case t.MapType(key, image, _, partial):
             keys = _keys(value)
+            # A total map has exactly the keys of its type.
             right = in_range(keys, t.SetType(key), scope) if partial else compare(keys, "=", type_set(key, scope.parts))
             return conjunction([right, in_range(_images(value, scope), t.SetType(image), scope)])
         case t.OptionType() | t.SetType() | t.SeqType() as made:
@@ -116,6 +117,7 @@ def _payloads(value: Formula, of: t.EnumType, scope: TlaScope, ask: Question) ->
         asked = [ask(place, field.type, scope) for place, field in zip(places, variant.fields, strict=True)]
         answer = _all(asked)
         if answer is not None:
+            # TLC stops at a field that a record lacks, so the variant is asked first.
             found.append(implication(is_variant(value, of, variant.name), answer))
     return found
 
@@ -125,6 +127,7 @@ def _inside(value: Formula, of: t.OptionType | t.SetType | t.SeqType, scope: Tla
     if isinstance(of, t.OptionType):
         answer = ask(unwrapped(value, of.item), of.item, scope)
         return None if answer is None else implication(compare(value, "#", scope.parts.none), answer)
+    # Checks nest where collections do, so each needs a name of its own.
     name, inner = scope.fresh("e")
     answer = ask(Formula(name), of.item, inner)
     if answer is None:

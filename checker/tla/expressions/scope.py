@@ -45,12 +45,14 @@ class ModuleNeeds:
 
     def atom(self, atom: Atom) -> Formula:
         """The constant for an element of a set parameter."""
+        # Only elements that formulas mention become constants; the others are in the set of the configuration.
         self.atoms.add((atom.sort, atom.name))
         return Formula(self.names.of("element", atom.name))
 
     def rank(self, sort: t.Sort) -> str:
         """The name of the function from elements to their positions."""
         self.ranked.add(sort)
+        # The function of positions mentions all elements.
         for index, name in enumerate(sort.elements):
             self.atom(Atom(sort.name, index, name))
         return self.names.of("rank", sort.name)
@@ -77,6 +79,7 @@ class TlaScope:
 
     def local(self, name: str) -> Formula:
         """The name of a bound variable of the kernel."""
+        # The innermost first: an alias may give a name another text.
         return next(formula for known, formula in reversed(self.bound) if known == name)
 
     def bind(self, binder: k.Local, *, fits: bool) -> tuple[str, TlaScope]:
@@ -92,6 +95,7 @@ class TlaScope:
 
     def fresh(self, wish: str) -> tuple[str, TlaScope]:
         """A new bound name, and the scope in which it is taken."""
+        # `around` holds the names that are bound here: TLA+ refuses an equal one inside.
         name = self.parts.names.local(wish, self.around)
         return name, replace(self, around=self.around | {name})
 
@@ -114,6 +118,7 @@ def register(kernel: k.Kernel) -> ModuleNeeds:
     parts = ModuleNeeds(actions={action.name: action for action in kernel.actions})
     names = parts.names
     for variable in kernel.variables:
+        # In this order: what the author knows best keeps its name, and what only the exporter needs gives way.
         names.give("variable", variable.name)
     for action in kernel.actions:
         names.give("action", action.name, action.name, f"do_{action.name}")
@@ -134,6 +139,7 @@ def register(kernel: k.Kernel) -> ModuleNeeds:
 
 def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
     for of in named_types(kernel):
+        # All tuples of one kind share a name, others get a number.
         name = of.name or "Tuple"
         names.give("type", type_key(of), name, f"{name}_type")
         for variant in of.variants if isinstance(of, t.EnumType) else ():
@@ -142,6 +148,7 @@ def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
 
 def type_key(of: t.EnumType | t.RecordType) -> str:
     """The identity of a named type: two are the same if all their components are."""
+    # Enums of two instances of a module have one name, and other elements.
     return f"{of.name}:{of!r}"
 
 
@@ -154,6 +161,7 @@ def named_types(kernel: k.Kernel) -> list[t.EnumType | t.RecordType]:
         at = todo.pop()
         if isinstance(at, t.EnumType | t.RecordType):
             found.setdefault(at)
+        # Not only types of variables: a record may occur in an expression alone.
         if isinstance(at, tuple):
             todo.extend(reversed(at))
         elif is_dataclass(at) and not isinstance(at, Span) and seen.add(at):

@@ -37,6 +37,7 @@ def in_time(node: InTime, scope: TlaScope) -> Formula:
     match node:
         case k.Temporal(_, "until"):
             raise NoCounterpartError("TLA+ has no `until`", node.span)
+        # A chain such as `always eventually always p` has as many operators as it is deep, and passes.
         case k.Temporal() if sum(isinstance(each, k.Temporal) for each in descendants(node)) > _depth(node) - 1:
             raise NoCounterpartError("TLC does not always answer rightly where one formula holds two others", node.span)
         case k.Temporal(_, op, operands):
@@ -77,6 +78,7 @@ def _temporal(op: str, operands: tuple[k.Expr, ...], scope: TlaScope) -> Formula
     for each in (inner for operand in operands for inner in descendants(operand)):
         if isinstance(each, k.ActionAtom) and each.op == "occurs":
             raise _occurs_inside(each)
+    # With parentheses: `~>` binds as loosely as `=>` does.
     if op == "leads_to":
         left, right = (scope.formula(operand).within(TIGHT) for operand in operands)
         return Formula(f"{left} ~> {right}", IMPLIES)
@@ -98,6 +100,7 @@ def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: TlaScope
     """An instance of an action; arguments that are not given are existentially quantified."""
     node = scope.parts.actions[action]
     given = [None] * len(node.parameters) if arguments is None else list(arguments)
+    # An action that is no step is defined only because a property mentions it.
     scope.parts.called.setdefault(action)
     inner, values, ranges = scope, [], []
     for parameter, argument in zip(node.parameters, given, strict=True):
@@ -126,6 +129,7 @@ def _fair(strong: bool, members: Sequence[tuple[k.Action, tuple[str, ...]]], sco
     """The fairness of one of several actions, whose parameters for what it is ``per`` range over the same values."""
     first, per = members[0]
     inner, ranges, binders = scope, [], []
+    # In the order of `per`: the other members name their parameters in the same order.
     for parameter in (each for name in per for each in first.parameters if each.binder.name == name):
         name, inner = inner.bind(parameter.binder, fits=True)
         ranges.append((name, scope.formula(parameter.domain)))
@@ -134,6 +138,7 @@ def _fair(strong: bool, members: Sequence[tuple[k.Action, tuple[str, ...]]], sco
     for action, names in members:
         given = dict(zip(names, binders, strict=True))
         ways.append(call(action.name, [given.get(each.binder.name) for each in action.parameters], inner).text)
+    # One fairness of the disjunction: of each alone would ask for more than the spec says.
     happens = ways[0] if len(ways) == 1 else " \\/ ".join(f"({way})" for way in ways)
     made = Formula(f"{'SF_vars' if strong else 'WF_vars'}({happens})")
     for name, domain in reversed(ranges):
@@ -144,4 +149,5 @@ def _fair(strong: bool, members: Sequence[tuple[k.Action, tuple[str, ...]]], sco
 def unchanging(variables: Sequence[k.Variable], scope: TlaScope) -> Formula:
     """These variables keep their values."""
     named = [scope.variable(variable.name).text for variable in variables]
+    # As a row, which may be broken into lines: large specs leave dozens of variables as they are.
     return Formula(f"UNCHANGED {named[0]}", PREFIX) if len(named) == 1 else row("UNCHANGED <<", named, ">>", PREFIX)

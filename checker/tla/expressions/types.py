@@ -25,6 +25,7 @@ def has_payload(of: t.EnumType) -> bool:
 def tag(of: t.EnumType) -> str:
     """The field that names the variant."""
     name = "kind"
+    # The author may have a field of that name.
     while any(field.name == name for variant in of.variants for field in variant.fields):
         name += "_"
     return name
@@ -48,6 +49,7 @@ def payload_field(of: t.EnumType, variant: str, index: int) -> str:
 
 def _field(name: str) -> str:
     text = clean(name)
+    # Fields have a name space of their own: only reserved words have to be avoided.
     return f"{text}_" if text in WORDS else text
 
 
@@ -85,9 +87,11 @@ def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
             chosen = _subsets(keys, binding(key, capacity), parts)
             return apply(parts.use("MapsOver"), [chosen, values])
         case t.SeqType(item, capacity):
+            # `Seq(S)` is infinite, and TLC could not enumerate it.
             return apply(parts.use("SeqsUpTo"), [type_set(item, parts), Formula(str(capacity or 0))])
         case t.BagType(item, capacity):
             most = capacity or 0
+            # A bag of at most n elements has at most n different ones.
             chosen = Formula(f"{parts.use('UpTo')}({type_set(item, parts).text}, {most})")
             every = apply(parts.use("MapsOver"), [chosen, interval(1, most)])
             return apply(parts.use("BagsWithin"), [every, Formula(str(most))])
@@ -97,6 +101,7 @@ def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
 
 def binding(item: t.Type, capacity: int | None) -> int | None:
     """The capacity, if the type has more values than that."""
+    # A capacity that no set can exceed is not worth an operator in the text.
     return capacity if capacity is not None and cardinality(item) > capacity else None
 
 
@@ -107,6 +112,7 @@ def _subsets(items: Formula, capacity: int | None, parts: ModuleNeeds) -> Formul
 
 
 def _optional(items: Formula, item: t.Type, parts: ModuleNeeds) -> Formula:
+    # Otherwise `none` and `some(none)` would be one value.
     inner = Formula(f"[some : {items.text}]") if isinstance(item, t.OptionType) else items
     return infix(inner, "\\cup", Formula(f"{{{parts.none.text}}}"), SET)
 
@@ -130,8 +136,9 @@ def wide_set(of: t.Type, parts: ModuleNeeds) -> Formula | None:
             items = wide_set(item, parts)
             return None if items is None else Formula(f"{parts.use('Seq')}({items.text})")
         case t.MapType(key, value, _, False):
-            keys, values = wide_set(key, parts), wide_set(value, parts)
-            return None if keys is None or values is None else Formula(f"[{keys.text} -> {values.text}]")
+            values = wide_set(value, parts)
+            # A total map has exactly the keys of its type: their capacities count, unlike those of values.
+            return None if values is None else Formula(f"[{type_set(key, parts).text} -> {values.text}]")
         case t.MapType() | t.BagType():
             return None
         case other:
@@ -153,6 +160,7 @@ def _is_plain(of: t.Type) -> bool:
             return binding(item, capacity) is None and _is_plain(item)
         case t.MapType(key, value, _, partial):
             return not partial and _is_plain(key) and _is_plain(value)
+        # Their sets are unions over all lengths and multiplicities, which TLC lists to find an element.
         case t.SeqType() | t.BagType():
             return False
         case other:
@@ -161,6 +169,7 @@ def _is_plain(of: t.Type) -> bool:
 
 def _named(of: t.EnumType | t.RecordType, parts: ModuleNeeds) -> Formula:
     name = parts.names.of("type", type_key(of))
+    # Its parts are written first, by `type_set`, and so stand before it.
     if name not in parts.definitions:
         made = _enum_set(of, parts) if isinstance(of, t.EnumType) else _record_set(of, parts)
         parts.definitions[name] = definition(name, made)
@@ -191,6 +200,7 @@ def _enum_set(of: t.EnumType, parts: ModuleNeeds) -> Formula:
 
 def _record_set(of: t.RecordType, parts: ModuleNeeds) -> Formula:
     if of.is_tuple:
+        # In parentheses: `\X` of three sets is a set of triples, of a product and a set one of pairs.
         return Formula(" \\X ".join(f"({type_set(field.type, parts).text})" for field in of.fields), SET)
     fields = (f"{record_field(of, i)} : {type_set(field.type, parts).text}" for i, field in enumerate(of.fields))
     return Formula(f"[{', '.join(fields)}]")
@@ -203,6 +213,7 @@ def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: M
     name = parts.names.of("variant", f"{type_key(of)}.{variant}")
     if name not in parts.definitions:
         fields = [payload_field(of, variant, index) for index in range(len(payload))]
+        # A field may be called as a variable of the module; a parameter of the operator may not.
         parameters = [parts.names.local(f"{field}", fields[:index]) for index, field in enumerate(fields)]
         pairs = [f'{tag(of)} |-> "{variant}"', *(f"{f} |-> {p}" for f, p in zip(fields, parameters, strict=True))]
         head = f"{name}({', '.join(parameters)})" if parameters else name

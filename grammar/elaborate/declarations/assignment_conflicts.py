@@ -32,6 +32,7 @@ class Effect:
     @property
     def is_whole(self) -> bool:
         """Whether the variable is assigned as a whole."""
+        # The key of an array's instance is no part of the place: for the module it is the whole variable.
         return len(self.path) <= self.array
 
 

@@ -23,6 +23,7 @@ def check_assumptions(units: Units, diagnostics: Diagnostics) -> None:
                 _check(declaration, unit, diagnostics)
             else:
                 for value in index_values(unit.index.type) or ():
+                    # With the index as a constant the condition has a value for each instance.
                     index = kernel.Const(unit.index.type, value, span=unit.index.expr.span)
                     _check(declaration, units.unit(unit.prefix, index), diagnostics)
 

@@ -14,6 +14,7 @@ def action_named(path: syntax.DottedName, scope: Scope, diagnostics: Diagnostics
     an error."""
     found: tuple[Entity, ...] = ()
     for position, part in enumerate(path.parts):
+        # Only the first part is a name of this module. Each other one is looked up in what stands before its dot.
         found = scope.find(part.text) if position == 0 else _member(scope, part.text)
         if len(found) != 1:
             _report(part, found, scope, position, diagnostics)
@@ -36,6 +37,7 @@ def action_named(path: syntax.DottedName, scope: Scope, diagnostics: Diagnostics
 
 
 def _member(scope: Scope, name: str) -> tuple[Entity, ...]:
+    # Members are what a module declares itself, and not what it uses.
     return (scope.own[name],) if name in scope.own else ()
 
 

@@ -21,6 +21,7 @@ def root(target: syntax.Expr, scope: Scope) -> syntax.Expr:
 def is_ghost(target: syntax.Expr, scope: Scope) -> bool:
     """Whether a target is a ghost variable of this module, or a part of one."""
     base = root(target, scope)
+    # A variable of another module cannot be assigned (E406), whatever it is.
     entity = scope.own.get(base.name.text) if isinstance(base, syntax.Ref) else None
     return isinstance(entity, StateEntity) and entity.ghost
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
+from string import Formatter
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -58,6 +59,7 @@ class SourceReader:
             self.diagnostics.error(CODE, line.catalogue.span, what)
         keys = self._keys([each for each in line.items if isinstance(each, syntax.SourceKey)])
         fields = tuple(self._fields([each for each in line.items if isinstance(each, syntax.SourceField)], keys))
+        # `zone` is the value itself and no key of a line.
         paths = {name: key.path for name, key in keys.items() if name != "zone"}
         form = self._form(keys["time"]) if "time" in keys else None
         zone = self._zone(keys["zone"]) if "zone" in keys else None
@@ -137,6 +139,7 @@ class SourceReader:
                 name,
                 item.path,
                 item.times,
+                # A zero was reported above, and must not divide anything behind this.
                 item.divided or 1,
                 rounding,
                 default is not None,
@@ -155,6 +158,7 @@ class SourceReader:
             self._wrong(item, f"`{form}` is no format of a time: {wrong}")
         if form is None or "%" in form:
             return form
+        # `ISO-8601`, `RFC 3339` and `rfc_3339` are one form each, however they are written.
         known = _FORMS.get(form.lower().replace(" ", "").replace("-", "").replace("_", ""))
         if known is None:
             guess = did_you_mean(form, _FORMS)
@@ -218,6 +222,16 @@ def check_order(
     for other in lines:
         if (name := _NOT_CAUSAL.get(type(other))) is not None:
             diagnostics.error(CODE, other.span, f"`{name}` cannot be combined with `order: causal`")
+
+
+def named_in(text: str) -> set[str]:
+    """What stands in braces in a text about an event: names of fields, where nothing is wrong."""
+    try:
+        parsed = [each for each in Formatter().parse(text) if each[1] is not None]
+    except ValueError:
+        return {""}
+    # Values are shown as the log has them: a number as a text, on which `{n:x}` would fail.
+    return {f"{name}:{form}" if form else f"{name}!{how}" if how else name or "" for _, name, form, how in parsed}
 
 
 def _wrong_format(form: str) -> str | None:

@@ -40,6 +40,7 @@ class Initial:
         """The initial states of all units together."""
         for unit in self.units.canonical():
             self._check_complete(unit)
+            # At each index by itself: a start may depend on the index, through a parameter of the module.
             for each in self._instances(unit):
                 self._starts(each)
                 for block in each.declared(syntax.Init):
@@ -56,6 +57,7 @@ class Initial:
 
     def _check_complete(self, unit: Unit) -> None:
         """Every variable has an initial value, or is assigned in ``init:``; none has both."""
+        # As written, for every instance alike: so it is asked once for the unit.
         assigned = {name.text: name for block in unit.declared(syntax.Init) for name in _assigned(block.body, unit)}
         for variable in unit.state:
             name = variable.name.text

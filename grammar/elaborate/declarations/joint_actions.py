@@ -31,6 +31,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
     if found is None:
         return
     entity = found.entity
+    # The index of an array comes first among the arguments, and is no parameter of the declaration.
     offset = 0 if entity.index is None else 1
     arguments = None if found.arguments is None else found.arguments[offset:]
     if entity.name in above:
@@ -43,6 +44,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
         body.diagnostics.error("E410", part.span, f"`{entity.name}` needs its arguments here: ({names})", declared_here)
         return
     home, declaration = declared[entity.name]
+    # At the index that the part names: its variables are then read and assigned there.
     unit = units.unit(home.prefix, entity.index)
     inner = Body(unit.scope.allowing(ghost=False), body.diagnostics, body.fresh, body.labels.of_part(entity.name))
     # A part sees by `new` what the parts before it assign, for all of them are one step.
@@ -53,6 +55,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
     else:
         for deeper in declaration.parts:
             add_part(deeper, inner, units, declared, (*above, entity.name))
+    # Head and updates apart, so that the guards of all parts precede the updates of all parts.
     body.head.extend(inner.head)
     body.updates.extend(inner.updates)
 

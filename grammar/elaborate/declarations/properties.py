@@ -102,6 +102,7 @@ class PropertyElaborator:
                 lets.append((local, value))
                 continue
             found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)
+            # Lines are joined by `and`. So each may rely on those above, as a right side of `and` may.
             scope = found.when_true
             # Around a temporal line a `let` lists its values, which may be too many for one that is not used.
             condition = _with_lets(found.expr, lets, len(lets) if kind == "property" else read, fresh)

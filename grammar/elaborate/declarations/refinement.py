@@ -111,6 +111,7 @@ class Mapped:
         found: list[kernel.Expr] = []
         missing: list[str] = []
         for variable in self.abstract.kernel.variables:
+            # What the mapping says comes first, also of a variable that both sides share.
             duplicate = same.get(_renamed(variable.name, common))
             if variable.name in written:
                 value = written[variable.name].value
@@ -215,6 +216,7 @@ class Mapped:
         )
 
     def _counterpart(self, expr: syntax.Expr, scope: Scope, fresh: Fresh) -> kernel.ActionCall | None:
+        # Read as text and not looked up: it names an action of the abstract module, and this one may have its name too.
         target, values = _call(expr)
         name, actions = str(target), {action.name: action for action in self.abstract.kernel.actions}
         if name not in actions:

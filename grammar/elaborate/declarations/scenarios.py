@@ -110,6 +110,7 @@ class Scenarios:
             return None
         entity = found.entity
         self.steps.check(entity, action.span)
+        # Without parentheses every argument would be any value, which a scenario has to say with `_`.
         if entity.parameters and not isinstance(action, syntax.Call):
             names = ", ".join(name for name, _ in entity.parameters)
             self.diagnostics.error("E504", action.span, f"`{entity.name}` needs its arguments here: ({names})")
@@ -122,6 +123,7 @@ class Scenarios:
         guards = [s for s in self.steps.actions[call.action].body if isinstance(s, kernel.Guard)]
         kinds = {guard.label: guard.kind for guard in guards}
         name = str(label)
+        # A bound is never the reason why a step is refused: outside of the model it may well happen.
         if kinds.get(name) == "bound":
             what = f"`{name}` is a bound: a limit of the model refuses nothing"
             self.diagnostics.error("E505", label.span, what, "name a `when` line")

@@ -153,6 +153,7 @@ def _of_ghosts(body: Body, ghosts: bool) -> Scope:
 def _assign(assign: syntax.Assign, body: Body) -> None:
     scope = _of_ghosts(body, is_ghost(assign.target, body.scope))
     place = as_place(assign.target, scope, body.diagnostics, body.fresh)
+    # Without a place any value will do, and only mistakes inside of it are reported.
     expected = ErrorType() if place is None else place.type
     value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
     if place is not None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from string import Formatter
 from typing import Literal, TypeVar
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, UNITS, SourceReader, check_order
+from assay.grammar.elaborate.declarations.event_sources import (
+    CODE,
+    OF_CALLS,
+    UNITS,
+    SourceReader,
+    check_order,
+    named_in,
+)
 from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
@@ -19,7 +25,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_expression,
     elaborate_type,
 )
-from assay.grammar.elaborate.expressions.locals import check_new
+from assay.grammar.elaborate.expressions.locals import check_new, stays_visible
 from assay.grammar.elaborate.modules.declare import report_repeated
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
@@ -29,7 +35,6 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import pieces
 from assay.grammar.elaborate.scopes.scope import (
-    ActionEntity,
     ModuleEntity,
     Scope,
     SortEntity,
@@ -143,11 +148,6 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
             case _:
                 if type(line) not in once:
                     yield unit, line
-
-
-def _stays_visible(name: str, scope: Scope) -> bool:
-    """Whether a field may have the name of something else: of what is not read where the field is."""
-    return name not in scope.locals and isinstance(scope.own.get(name), StateEntity | ActionEntity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +319,7 @@ class ClausePlan:
 
     def _check_text(self, line: syntax.Noted) -> None:
         """Check the fields that a text names in braces."""
-        try:
-            named = {name for _, name, _, _ in Formatter().parse(line.text) if name is not None}
-        except ValueError:
-            named = {""}
-        unknown = sorted(named - {field.name.text for field in line.fields})
+        unknown = sorted(named_in(line.text) - {field.name.text for field in line.fields})
         if unknown:
             listed = ", ".join(f"`{{{name}}}`" for name in unknown)
             self.diagnostics.error("E516", line.span, f"the text names what is no field of the note: {listed}")
@@ -364,6 +360,7 @@ class ClausePlan:
         if line.condition is not None:
             found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
             condition, scope = found.expr, found.when_true.allowing(state=True)
+        # What a slice goes on with after a gap is made for logs alone: that it is no step needs no warning.
         resumes = line.events[0].text == kernel.GAP
         steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
         self._check_unambiguous(unit.scope, line)
@@ -384,7 +381,7 @@ class ClausePlan:
         for each in given:
             type_ = self._type(each, scope)
             context = Context(scope, self.diagnostics, fresh, elaborate)
-            if not _stays_visible(each.name.text, scope):
+            if not stays_visible(each.name.text, scope):
                 check_new(each.name, context, RENAME)
             local = kernel.Local(type_, fresh(each.name.text), span=each.name.span)
             scope = scope.bind(each.name.text, ValueEntity(local, each.name.span))
@@ -406,7 +403,7 @@ class ClausePlan:
 
         Elsewhere in a rule no state is read, so that such a name is the field's.
         """
-        fields = {each.name.text: each for each in line.fields if _stays_visible(each.name.text, scope)}
+        fields = {each.name.text: each for each in line.fields if stays_visible(each.name.text, scope)}
         for expr in (each for each in (line.then, line.observe) if each is not None):
             for name in (each.name for each in pieces(expr) if isinstance(each, syntax.Ref)):
                 if name.text in fields and isinstance(scope.own[name.text], StateEntity):

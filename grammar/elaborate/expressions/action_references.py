@@ -41,11 +41,13 @@ def refer(expr: syntax.Expr, cx: Context) -> ActionReference | None:
         )
         return None
     index = () if entity.index is None else (entity.index,)
+    # Without parentheses all arguments are left open. Of an array the index still says which instance is meant.
     if called is None:
         return ActionReference(entity, None if not index else (*index, *(None for _ in entity.parameters)))
     given = arranged(entity.name, [name for name, _ in entity.parameters], called, cx)
     if given is None:
         return None
+    # Within their ranges, since an action has no instance for another value.
     arguments = [_argument(value, type_, cx) for value, (_, type_) in zip(given, entity.parameters, strict=True)]
     if failed(*(argument for argument in arguments if argument is not None)):
         return None

@@ -24,6 +24,7 @@ def arranged(name: str, parameters: Sequence[str], expr: syntax.Call, cx: Contex
         else:
             found[parameter] = argument.value
     missing = [parameter for parameter in parameters if parameter not in found]
+    # After a superfluous or misspelt argument another one is missing too, which would be said of the same mistake.
     if missing and fine:
         wanted = f"{name}({', '.join(parameters)})"
         cx.error("E205", expr.span, f"{wanted} lacks {', '.join(f'`{parameter}`' for parameter in missing)}")

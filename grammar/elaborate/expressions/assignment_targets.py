@@ -50,6 +50,7 @@ def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> AssignmentTarget
     if not isinstance(entity, StateEntity):
         cx.error("E407", target.span, f"{describe(entity)} cannot be assigned to, only a state variable can", declared)
         return None
+    # Not in the module's own table means offered by a used one.
     if isinstance(target, syntax.Attr) or target.name.text not in cx.scope.own:
         cx.error(
             "E406",
@@ -85,5 +86,6 @@ def _entry(base: syntax.Expr, key: syntax.Expr, target: syntax.Expr, cx: Context
         case _:
             cx.error("E203", target.span, f"a map or a sequence has entries, {type_text(outer.type)} has not")
             return None
+    # A partial map takes in the key that is assigned to. So the key lies in its range, as any part of the state.
     at = convert(cx.attempt(key, wanted), wanted, cx.diagnostics, put=True)
     return None if failed(at) else AssignmentTarget(outer.entity, (*outer.path, kernel.AtKey(at, span=key.span)), inner)

@@ -52,6 +52,7 @@ def image(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
             generators.append(kernel.Generator(local, domain, span=binder.span))
     _check_one_sequence(expr, generators, cx)
     test = None if expr.condition is None else condition(expr.condition, inner)
+    # The condition is read first although it stands last: what it establishes holds where the element is made.
     element = _element(expr, inner if test is None else inner.within(test.when_true), hint)
     if failed(element, *(generator.domain for generator in generators), *([] if test is None else [test.expr])):
         return erroneous(expr.span)
@@ -86,6 +87,7 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
         domain, item = set_domain(expr.domain, cx)
     else:
         domain, item = _key_domain(expr, wanted_map, cx)
+    # Without a domain the type of the name is not known either, so nothing in the value could be understood.
     if failed(domain) and expr.domain is None:
         return domain
     local, scope = bind(expr.name, item, cx)
@@ -114,6 +116,7 @@ def let_in(expr: syntax.LetIn, cx: Context, hint: Type | None) -> kernel.Expr:
     """``let x = value: body``."""
     value = cx.timeless().infer(expr.value)
     local, scope = bind(expr.name, value.type, cx)
+    # Also after an error in the value, so that mistakes in the body are found as well.
     body = cx.within(scope).attempt(expr.body, hint)
     if failed(value):
         return erroneous(expr.span)

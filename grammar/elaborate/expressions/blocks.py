@@ -18,6 +18,7 @@ def plain(expr: syntax.BlockValue | syntax.BlockIf | syntax.BlockQuantified) -> 
         case syntax.BlockIf(branches, otherwise):
             *before, (condition, value) = branches
             if otherwise is None:
+                # Without `else` the whole is true where no branch is taken.
                 result: syntax.Expr = syntax.Binary("implies", condition, value, span=expr.span)
             else:
                 result = syntax.IfThenElse(condition, value, otherwise, span=expr.span)
@@ -31,6 +32,7 @@ def _joined(lines: Sequence[syntax.LetLine | syntax.Conjunct], span: Span) -> sy
     values: list[syntax.Expr] = []
     for at, line in enumerate(lines):
         if isinstance(line, syntax.LetLine):
+            # The lines below stand inside of the `let`, so they are joined there and the loop ends.
             below = _joined(lines[at + 1 :], span)
             values.append(syntax.LetIn(line.name, line.value, below, span=line.span.to(below.span)))
             break

@@ -73,6 +73,7 @@ def _aggregate(op: Literal["min", "max", "sum"]) -> Builtin:
         operand = cx.infer(args[0])
         if not isinstance(operand.type, SetType | BagType | SeqType) or not is_integer(operand.type.item):
             return _wrong(args[0], "a set, bag or sequence of integers", operand, cx)
+        # A sum may leave the range of the elements; their least and greatest cannot.
         result = INT if op == "sum" else operand.type.item
         return kernel.Aggregate(result, op, operand, span=expr.span)
 
@@ -145,4 +146,5 @@ def built_in(name: str, expr: syntax.Call, cx: Context) -> kernel.Expr:
         return cx.error(
             "E205", expr.span, f"{name}({', '.join(parameters)}) takes {len(parameters)}, {len(expr.arguments)} given"
         )
+    # Arguments are values of one moment, wherever in a formula the call stands.
     return elaborate(expr, tuple(argument.value for argument in expr.arguments), cx.timeless())

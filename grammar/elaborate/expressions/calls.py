@@ -28,7 +28,8 @@ from assay.grammar.elaborate.scopes.scope import (
 )
 from assay.grammar.elaborate.scopes.type_relations import erased
 from assay.grammar.elaborate.types.coercion import convert, fits
-from assay.grammar.kernel.types import FieldType, RecordType, Type
+from assay.grammar.elaborate.types.domains import longest
+from assay.grammar.kernel.types import FieldType, RecordType, SeqType, Type
 
 
 def is_callable(entity: Entity) -> bool:
@@ -164,7 +165,7 @@ def _expanded(
         if failed(value):
             return erroneous(expr.span)
         # Outside a recursion the range of a parameter is not enforced, so an argument may need a wider local.
-        kind = declared if fits(value.type, declared) else value.type
+        kind = _outgrown(declared, value) if fits(value.type, declared) else value.type
         local = kernel.Local(kind, cx.fresh(parameter.name.text), span=parameter.span)
         scope = scope.bind(parameter.name.text, ValueEntity(local, parameter.span))
         bound.append((local, value))
@@ -174,6 +175,14 @@ def _expanded(
     for local, value in reversed(bound):
         body = kernel.LetIn(body.type, local, value, body, span=expr.span)
     return body
+
+
+def _outgrown(declared: Type, value: kernel.Expr) -> Type:
+    """The type of a parameter for a value, whose capacity may be larger: a fold takes as many steps as it says."""
+    if not isinstance(declared, SeqType) or declared.capacity is None:
+        return declared
+    most = longest(value)
+    return declared if most is not None and most <= declared.capacity else replace(declared, capacity=most)
 
 
 def _argument(argument: syntax.Expr, declared: Type, cx: Context, *, put: bool) -> kernel.Expr:

@@ -130,6 +130,7 @@ def _name(expr: syntax.Ref, cx: Context, hint: Type | None) -> kernel.Expr:
 def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> VariantEntity | None:
     """The variant of the hinted enum that a name denotes although the name is not visible, or offered by several
     modules."""
+    # A name with one meaning keeps it, whatever type is wanted. The hint only decides where there are several, or none.
     enum = without_option(hint)
     if (
         not isinstance(expr, syntax.Ref)
@@ -217,6 +218,7 @@ def _call(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
 def _call_name(name: syntax.Name, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
     """A call of a name: one that is both a variable and a built-in function denotes the function here."""
     found = cx.scope.find(name.text)
+    # So a variable may be called `count` or `old`: only what can be called hides a function of the language.
     if not any(is_callable(entity) for entity in found):
         if name.text in NAMED_OPERATORS:
             return _named_operator(name.text, expr, cx, hint)
@@ -251,6 +253,7 @@ def _some(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
         return erroneous(expr.span)
     if wanted is not None and convertible(value, wanted):
         return kernel.MakeSome(OptionType(wanted), convert(value, wanted, cx.diagnostics, put=True), span=expr.span)
+    # The value does not fit. Whoever gave the hint says so, with both types.
     return kernel.MakeSome(OptionType(value.type), value, span=expr.span)
 
 
@@ -278,6 +281,7 @@ def _infix(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.Expr:
 
 def _choice(expr: syntax.IfThenElse, cx: Context, hint: Type | None) -> kernel.Expr:
     test = logic.condition(expr.condition, cx.timeless())
+    # The condition has no temporal operators, and the branches may have some if the whole may.
     then, otherwise = (cx.within(logic.restored(scope, cx.scope)) for scope in (test.when_true, test.when_false))
 
     def mismatch(left: str, right: str) -> str:

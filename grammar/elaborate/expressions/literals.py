@@ -62,6 +62,7 @@ def tuple_display(expr: syntax.Tuple, cx: Context, hint: Type | None) -> kernel.
     hints: list[Type | None] = [None] * len(expr.items)
     if isinstance(wanted, RecordType) and wanted.is_tuple and len(wanted.fields) == len(expr.items):
         hints = [field.type for field in wanted.fields]
+    # Each value by itself: one that does not fit leaves the others as they are wanted.
     items = tuple(
         converted_if_possible(inner.attempt(item, each), each) for item, each in zip(expr.items, hints, strict=True)
     )
@@ -96,6 +97,7 @@ def _made(expr: syntax.Expr, display: kernel.MakeSet | kernel.MakeSeq | kernel.M
 def changed(expr: syntax.With, cx: Context, hint: Type | None) -> kernel.Expr:
     """``base with {…}``: a record by field, a map or sequence by entry."""
     cx = cx.timeless()
+    # Each change applies to the result of those before it. Of two changes of one entry the last counts.
     result = cx.infer(expr.base, hint)
     for update in expr.updates:
         if failed(result):
@@ -123,7 +125,9 @@ def _changed_entry(base: kernel.Expr, update: syntax.MapEntry, cx: Context) -> k
             key, value = _fitted(update.key, key_type, cx), _fitted(update.value, value_type, cx)
             if failed(key, value):
                 return erroneous(update.span)
+            # A total map has its keys for good, and another key is undefined. A partial one gains the key.
             keys = _widened(key_type, key.type) if partial else key_type
+            # Without a capacity: the map may have one key more now, and what stores it looks at the number of keys.
             result: Type = MapType(keys, _widened(value_type, value.type), None, partial)
         case SeqType(item, capacity):
             key, value = convert(cx.infer(update.key, INT), INT, cx.diagnostics), _fitted(update.value, item, cx)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.scopes.context import Context
-from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, Scope, ValueEntity, span_of
+from assay.grammar.elaborate.scopes.scope import (
+    ActionEntity,
+    AtomEntity,
+    Entity,
+    Scope,
+    StateEntity,
+    ValueEntity,
+    span_of,
+)
 from assay.grammar.kernel.types import Type
 
 ADVICE = "choose another name"
@@ -34,8 +42,14 @@ def check_new(name: syntax.Name, cx: Context, advice: str = ADVICE) -> None:
         )
 
 
+def stays_visible(name: str, scope: Scope) -> bool:
+    """Whether a field of an event may have the name of something else: of what is not read where the field is."""
+    return name not in scope.locals and isinstance(scope.own.get(name), StateEntity | ActionEntity)
+
+
 def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -> tuple[kernel.Local, Scope]:
     """A new local with a unique name, and the scope in which it is visible."""
+    # After a report the name is bound all the same. Below it means the new value, as its author will have thought.
     check_new(name, cx, advice)
     local = kernel.Local(type_, cx.fresh(name.text), span=name.span)
     return local, cx.scope.bind(name.text, ValueEntity(local, name.span))

@@ -40,6 +40,7 @@ def condition(expr: syntax.Expr, cx: Context) -> ScopedCondition:
             return _disjunction(expr, parts, cx)
         case syntax.Binary("implies", left, right):
             first = condition(left, cx)
+            # The right side is looked at only where the left one holds.
             second = condition(right, cx.within(first.when_true))
             return ScopedCondition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
         case syntax.Unary("not", operand):
@@ -113,6 +114,7 @@ def _comparison_with_none(value: kernel.Expr, scope: Scope) -> ScopedCondition:
     optional = value.left if _is_none(value.right) else value.right if _is_none(value.left) else None
     if optional is None:
         return ScopedCondition(value, scope, scope)
+    # If it is known to be present already, its plain value was read. But the optional one is what is looked up.
     known = known_present(widened(optional), scope)
     return ScopedCondition(value, known, scope) if value.negated else ScopedCondition(value, scope, known)
 

@@ -85,6 +85,7 @@ def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:
     match expr:
         case syntax.Ref(name):
             found = scope.find(name.text)
+            # All of them: if one is a value, `x.f` reads a field.
             return bool(found) and all(isinstance(entity, ModuleEntity | ArrayEntity) for entity in found)
         case syntax.Attr(base, name):
             inner = _quiet_namespace(base, scope)
@@ -99,6 +100,7 @@ def _quiet_namespace(expr: syntax.Expr, scope: Scope) -> Scope | None:
     """The module scope without elaborating indices; enough to see which of its members are modules."""
     entity = _quiet_entity(expr.base if isinstance(expr, syntax.Index) else expr, scope)
     if isinstance(expr, syntax.Index):
+        # Any index will do: members have the same names in all instances of an array.
         return entity.at(kernel.Local(entity.index, "any")) if isinstance(entity, ArrayEntity) else None
     return entity.scope if isinstance(entity, ModuleEntity) else None
 
@@ -124,6 +126,7 @@ def resolve(expr: syntax.Expr, cx: Context) -> Entity | None:
             scope = namespace(base, cx)
             if scope is None:
                 return None
+            # Its own names alone: what a module uses is no part of what it offers.
             entity = scope.own.get(name.text)
             if entity is None:
                 unknown(name, scope.own, cx)
@@ -164,6 +167,7 @@ def _instance(expr: syntax.Index, cx: Context) -> Scope | None:
     if not isinstance(entity, ArrayEntity):
         cx.error("E103", expr.base.span, f"{describe(entity)} is not an array of instances")
         return None
+    # There is no instance outside of the index's type, so such an index is undefined.
     key = convert(cx.infer(expr.key, entity.index), entity.index, cx.diagnostics, put=True)
     return None if failed(key) else entity.at(key)
 

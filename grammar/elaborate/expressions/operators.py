@@ -85,6 +85,7 @@ def _order(expr: syntax.Binary, op: Literal["<", "<=", ">", ">="], cx: Context) 
         case SetType() | BagType():
             if mentions(common, UnknownType):
                 return cx.error("E204", expr.span, "the type of neither side can be known here")
+            # The kernel has `<=` and `<` of sets only.
             first, second = (right, left) if op in FLIPPED else (left, right)
             return kernel.Subset(BOOL, first, second, op in ("<", ">"), span=expr.span)
         case AtomType(sort) if sort.symmetric:
@@ -140,6 +141,7 @@ def _erased_element(type_: Type) -> Type | None:
 
 
 def _interval(expr: syntax.Binary, cx: Context) -> kernel.Expr:
+    # More than before means that a size parameter was read in one of the ends.
     sizes = len(cx.sizes)
     low, high = _integers(expr, cx)
     if failed(low, high):

@@ -30,6 +30,7 @@ def in_another_state(cx: Context, elaborate: Callable[[Context], kernel.Expr]) -
         scope = scope.bind(name, ValueEntity(local, entity.span))
     result = elaborate(cx.within(scope))
     for local, value in reversed(fixed):
+        # A value that is not read is left out: around a temporal formula each of its values would be listed.
         if uses(result, local.name):
             result = kernel.LetIn(result.type, local, with_fresh_binders(value, cx.fresh), result, span=result.span)
     return result
@@ -47,6 +48,7 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
         operand = inner.infer(expr.arguments[0].value, hint)
         return operand if failed(operand) else kernel.Old(operand.type, operand, span=expr.span)
 
+    # A step has one state before it, so no `old` stands inside another one.
     return in_another_state(cx.within(cx.scope.allowing(old=False, new=None)).timeless(), before)
 
 
@@ -99,6 +101,7 @@ def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context
         return cx.forbidden("E114", expr.span, message)
     if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
         return cx.error("E205", expr.span, f"{op}(a) takes one action, {len(expr.arguments)} given")
+    # Its arguments are values of this moment.
     action = refer(expr.arguments[0].value, cx.timeless())
     if action is None:
         return erroneous(expr.span)

@@ -51,6 +51,7 @@ def type_in(written: syntax.TypeExpr, cx: Context) -> Type:
 
 
 def _named(path: syntax.DottedName, cx: Context) -> Type:
+    # Before all names of the spec: a declaration cannot give these two another meaning as types.
     if len(path.parts) == 1 and path.parts[0].text in BUILT_IN:
         return BUILT_IN[path.parts[0].text]
     entity = resolve(qualified(path), cx)
@@ -88,6 +89,7 @@ def _constants(cx: Context) -> Context:
 def _range(written: syntax.RangeType, cx: Context) -> Type:
     inner = _constants(cx)
     low = _integer(written.low, inner)
+    # Asked between the two ends, for `sizes` collects what both of them read.
     sized_below = bool(inner.sizes)
     high = _integer(written.high, inner)
     if low is None or high is None:

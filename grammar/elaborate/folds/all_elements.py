@@ -6,7 +6,6 @@ is written out, one step for each element that may be there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from assay.grammar import kernel, syntax
@@ -29,7 +28,7 @@ from assay.grammar.elaborate.scopes.type_relations import (
 )
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.elaborate.types.constant_folding import NotConstantError, constant, values_of
-from assay.grammar.elaborate.types.domains import sequence_domain, set_domain
+from assay.grammar.elaborate.types.domains import keeps_capacity, longest, sequence_domain, set_domain
 from assay.grammar.kernel.types import BOOL, INT, AtomType, BagType, MapType, RangeType, SeqType, SetType, Type
 from assay.grammar.values import Value
 
@@ -81,6 +80,7 @@ def folding(expr: syntax.Folding, cx: Context) -> kernel.Expr:
 def _quantified(name: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
     body, kind = expr.element, "exists" if name == "any" else "forall"
     if expr.condition is not None and kind == "forall":
+        # Conditions stand on the left, where they protect the element: it need not have a value where they fail.
         body = syntax.Binary("implies", expr.condition, body, span=expr.span)
     elif expr.condition is not None:
         body = syntax.Junction("and", (expr.condition, body), span=expr.span)
@@ -88,6 +88,7 @@ def _quantified(name: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
 
 
 def _image(expr: syntax.Folding, cx: Context) -> kernel.Expr:
+    # A set is enough: how often a value occurs does not change the least or the greatest.
     kind: str = "set"
     made = syntax.Image(kind, expr.element, expr.binders, expr.condition, span=expr.span)  # type: ignore[arg-type]
     return cx.infer(made)
@@ -116,6 +117,7 @@ def _sum(expr: syntax.Folding, cx: Context) -> kernel.Expr:
 def _count(expr: syntax.Folding, cx: Context) -> kernel.Expr:
     """The number of ways to choose the elements; what is counted need not be said: ``count(x for x in S if P)``."""
     bound, test, inner = _bound(expr, cx)
+    # Only for its mistakes: what is counted is never evaluated.
     if failed(inner.infer(expr.element)):
         return erroneous(expr.span)
     if len(bound) == 1:
@@ -170,6 +172,7 @@ def _argument(op: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
     if failed(value, domain, *([] if test is None else [test])):
         return erroneous(expr.span)
     over = domain if test is None else kernel.Filter(domain.type, local, domain, test, span=expr.span)
+    # Bound once: the extreme value is looked for in it, and then the elements that have it.
     candidates = kernel.Local(domain.type, cx.fresh("candidates"), span=expr.span)
     best = kernel.Local(INT, cx.fresh(op), span=expr.span)
     values = kernel.Image(SetType(INT), value, (kernel.Generator(local, candidates),), None, span=expr.span)
@@ -182,6 +185,7 @@ def _argument(op: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
 
 
 def _first(found: kernel.Expr, of: Type, cx: Context) -> kernel.Expr:
+    # Of integers the first is the least, and no order needs to be written out.
     if is_integer(of):
         return kernel.Aggregate(of, "min", found, span=found.span)
     if not isinstance(of, AtomType) or of.sort.symmetric:
@@ -225,7 +229,19 @@ def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
     if failed(body) or steps is None or not same(body.type, so_far):
         return erroneous(expr.span)
     result = _written_out(start, steps, (total, element, body), so_far, cx)
+    if isinstance(over.type, SeqType) and not keeps_capacity(over):
+        result = _of_at_most(len(steps), whole, result, cx)
     return kernel.LetIn(so_far, whole, over, result, span=expr.span)
+
+
+def _of_at_most(most: int, whole: kernel.Local, result: kernel.Expr, cx: Context) -> kernel.Expr:
+    """The result, undefined for a sequence of more elements: for these no step is written out."""
+    within = RangeType(0, most)
+    length = kernel.Checked(within, kernel.Count(INT, whole, span=whole.span), span=whole.span)
+    # Bound and not read: engines evaluate it all the same.
+    return kernel.LetIn(
+        result.type, kernel.Local(within, cx.fresh("length"), span=whole.span), length, result, span=result.span
+    )
 
 
 def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -268,6 +284,7 @@ def _type_so_far(expr: syntax.Fold, start: kernel.Expr, item: Type, cx: Context)
     """The type of what is folded: that of the start, or if the start is open, as `[]` is, that of the body."""
     if not mentions(start.type, UnknownType):
         return erased(start.type)
+    # The body is elaborated twice, here to see what type it has. Mistakes are reported the second time.
     quiet = replace(cx, diagnostics=Diagnostics(), fresh=Fresh())
     _, scope = bind(expr.name, start.type, quiet)
     _, scope = bind(expr.item, item, quiet.within(scope))
@@ -340,28 +357,3 @@ def _element_at(whole: kernel.Local, at: int) -> Step:
     there = kernel.Compare(BOOL, "<", index, kernel.Count(INT, whole, span=whole.span), span=whole.span)
     item = whole.type.item if isinstance(whole.type, SeqType) else ERROR
     return there, kernel.Lookup(item, whole, index, span=whole.span)
-
-
-def longest(expr: kernel.Expr) -> int | None:
-    """The most elements that a sequence can have, if its form tells."""
-    if isinstance(expr.type, SeqType) and expr.type.capacity is not None:
-        return expr.type.capacity
-    match expr:
-        case kernel.MakeSeq(_, items):
-            return len(items)
-        case kernel.Combine(_, _, left, right):
-            return _total(map(longest, (left, right)), sum)
-        case kernel.IfThenElse(_, _, left, right):
-            return _total(map(longest, (left, right)), max)
-        case kernel.Filter(_, _, inner, _) | kernel.Slice(_, _, inner) | kernel.LetIn(_, _, _, inner):
-            return longest(inner)
-        case kernel.Image(_, _, (only,)):
-            return longest(only.domain)
-        case _:
-            return None
-
-
-def _total(sizes: Iterator[int | None], combine: Callable[[list[int]], int]) -> int | None:
-    found = [*sizes]
-    known = [size for size in found if size is not None]
-    return combine(known) if len(known) == len(found) else None

@@ -28,6 +28,7 @@ def function_parameter(parameter: syntax.Field, home: Context) -> FunctionParame
     """What stands for a function that is not known yet, of the type that the parameter states."""
     assert isinstance(parameter.type, syntax.FunctionType)
     types = tuple(type_in(each, home) for each in parameter.type.parameters)
+    # With a blank in them: no argument can be given by such a name.
     names = tuple(f"argument {at}" for at in range(1, len(types) + 1))
     return FunctionParameter(
         parameter.name.text, tuple(zip(names, types, strict=True)), type_in(parameter.type.result, home), parameter.span
@@ -64,6 +65,7 @@ def passed(parameter: syntax.Field, argument: syntax.Expr, cx: Context, home: Co
         note = Note("it is declared here", span_of(entity))
         cx.error("E218", argument.span, f"`{parameter.name.text}` is a function, this is {describe(entity)}", note, HOW)
         return None
+    # It would be expanded inside of itself through a parameter, where nothing counts the levels.
     if isinstance(entity, FunctionEntity) and any(each is entity.declaration for each in cx.scope.calls):
         cx.error("E218", argument.span, "a function cannot be passed on while it is being called itself")
         return None
@@ -80,6 +82,7 @@ def parameters_of(entity: Passed, cx: Context) -> list[tuple[str, Type]]:
     """The parameters that are still open, with their types."""
     if isinstance(entity, FunctionParameter):
         return [*entity.parameters]
+    # Types are read where the function is declared: here their names may mean something else.
     home = cx.within(entity.home)
     return [
         (p.name.text, type_in(p.type, home))
@@ -105,6 +108,7 @@ def _partly(entity: Passed, call: syntax.Call, cx: Context, bound: Bound) -> Fun
         found = convert(inner.attempt(value, erased(type_)), erased(type_), cx.diagnostics)
         if failed(found):
             return None
+        # Bound where the function is passed: the argument belongs to that place, and the body may read it many times.
         local = kernel.Local(found.type, cx.fresh(name), span=value.span)
         bound.append((local, found))
         given[name] = local

@@ -65,6 +65,7 @@ def calls_of_itself(function: syntax.Def) -> Iterator[syntax.Call]:
 
 def without_end(of: Type, call: syntax.Call) -> kernel.Expr:
     """The value of a call that is deeper than any recursion that ends: undefined."""
+    # The only element of no set: every engine knows this as undefined.
     nothing = kernel.MakeSet(SetType(of), (), span=call.span)
     return kernel.Endpoint(of, "only", nothing, span=call.span)
 
@@ -77,6 +78,7 @@ def _values(at: int, function: syntax.Def, type_: Type, calls: list[syntax.Call]
     name = function.parameters[at].name.text
     found = [_argument(at, name, call) for call in calls]
     given = [each for each in found if each is not None]
+    # Of functions that call each other no calls are known. One that lacks the argument is reported elsewhere.
     if not given or len(given) < len(found):
         return cardinality(type_)
     lets = _Lets(function)
@@ -156,14 +158,18 @@ class _Lets:
             if isinstance(each, syntax.LetIn | syntax.LetLine) and isinstance(each.name, syntax.Name):
                 self.values.setdefault(each.name.text, []).append(each.value)
 
-    def is_(self, way: Way, expr: syntax.Expr, name: str) -> bool:
-        """Whether an expression is the parameter, or made of it in one way."""
+    def is_(self, way: Way, expr: syntax.Expr, name: str, around: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression is the parameter, or made of it in one way; ``around`` are names that it stands for."""
         if isinstance(expr, syntax.Ref):
-            values = self.values.get(expr.name.text, [])
-            return expr.name.text == name or (bool(values) and all(self.is_(way, each, name) for each in values))
+            text = expr.name.text
+            # Two branches may each name the same two values, in turn. No value is made of itself, so each chain ends.
+            if text == name or text in around:
+                return True
+            values = self.values.get(text, [])
+            return bool(values) and all(self.is_(way, each, name, around | {text}) for each in values)
         if isinstance(expr, syntax.IfThenElse):
-            return self.is_(way, expr.then, name) and self.is_(way, expr.otherwise, name)
-        return any(self.is_(way, each, name) for each in way(expr) or ())
+            return self.is_(way, expr.then, name, around) and self.is_(way, expr.otherwise, name, around)
+        return any(self.is_(way, each, name, around) for each in way(expr) or ())
 
 
 def _less(expr: syntax.Expr) -> list[syntax.Expr] | None:

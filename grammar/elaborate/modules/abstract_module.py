@@ -46,6 +46,7 @@ def abstraction(
 ) -> Abstraction | None:
     """The abstract module with its parameters bound; ``given`` are the refinement's bindings, by the names that it
     uses."""
+    # The abstract module is the top of a tree of its own, with its own instances of what it uses.
     tree = ModuleTree(module, {}, {})
     slots = find_slots(tree)
     supplied = dict(_supplied(slots, given, units))
@@ -106,6 +107,7 @@ def prefixes_in_common(abstract: Units, concrete: Units) -> dict[str, str]:
 def _bare(made: kernel.Kernel) -> kernel.Kernel:
     """Initial states and steps alone, without bounds, ghosts and properties."""
     ghosts = {variable.name for variable in made.variables if variable.ghost}
+    # A bound limits the model and not the system, so a concrete step need not respect those of the abstract side.
     init = kernel.Init(_without(made.init.body, ghosts), _whens(made.init.conditions), span=made.init.span)
     actions = [
         replace(action, body=_without(_unbounded(action.body), ghosts), fairness=None) for action in made.actions

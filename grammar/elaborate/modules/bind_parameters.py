@@ -23,11 +23,11 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
 )
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
-from assay.grammar.elaborate.scopes.rewrite import nodes
+from assay.grammar.elaborate.scopes.rewrite import nodes, rewritten
 from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, SortEntity, ValueEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, parts, type_text
-from assay.grammar.elaborate.types.constant_folding import constant
-from assay.grammar.kernel.types import INT, AtomType, RangeType, Sort, Type
+from assay.grammar.elaborate.types.constant_folding import folded, lies_in
+from assay.grammar.kernel.types import INT, AtomType, Sort, Type
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom
 
@@ -47,6 +47,7 @@ def declare_parameters(
         if param.type is not None or param.size:
             unit.own.declare(param.name, "parameter", partial(binder.value, param))
     elements = [binder.declare_sort(param) for param in sets]
+    # After the parameters, so that of an element and a parameter of one name the parameter keeps it.
     yield from _declare_elements(unit, elements)
 
 
@@ -80,6 +81,7 @@ class _Binder:
         if name in self.given:
             return self._sort_of_owner(param, self.given[name])
         qualified = self.unit.prefix + name
+        # Every parameter that no instance binds is among the slots.
         shown = next(slot.shown for slot in self.slots.all if slot.qualified == qualified)
         if qualified in self.bindings.sorts:
             return Sort(shown, tuple(self.bindings.sorts[qualified]), param.symmetric)
@@ -91,6 +93,7 @@ class _Binder:
         return Sort(shown, tuple(element.text for element in names), param.symmetric)
 
     def _sort_of_owner(self, param: syntax.Param, given: Supplied) -> Sort:
+        # Read in the scope of the owner: the name on the right of `Node = Node` is the owner's.
         found = elaborate_expression(given.value, given.scope.allowing(state=False), self.unit.own.diagnostics, Fresh())
         if isinstance(found, kernel.TypeDomain) and isinstance(found.of, AtomType):
             sort = found.of.sort
@@ -136,6 +139,7 @@ class _Binder:
         if param.name.text in self.given:
             return self.given[param.name.text]
         if qualified in self.bindings.values:
+            # A model is written in the top module and read there, also where it binds a parameter of a used module.
             scope = self.top.scope if qualified in self.bindings.from_model else self.unit.scope
             return Supplied(self.bindings.values[qualified], scope)
         return None if param.default is None else Supplied(param.default, self.unit.scope)
@@ -155,15 +159,21 @@ def _settled(param: syntax.Param, type_: Type, expr: kernel.Expr, unit: Unit) ->
     diagnostics = unit.own.diagnostics
     if any(isinstance(node, kernel.Local) for node in nodes(bare)) and unit.index is not None:
         return expr
-    value = constant(bare)
-    if value is None:
+    # A part of a value that is out of its range has no value. Without the checks it is seen that nothing else is wrong.
+    found = folded(bare) or folded(rewritten(bare, _unchecked))
+    if found is None:
         diagnostics.error("E314", expr.span, f"the value of `{param.name.text}` is not a constant")
         return erroneous(expr.span)
-    if isinstance(type_, RangeType) and isinstance(value, int) and not type_.low <= value <= type_.high:
-        what = f"`{param.name.text}` is {type_text(type_)}, and {value} lies outside"
+    if folded(bare) is None or not lies_in(found.value, type_):
+        shown = found.value if isinstance(found.value, int) else "this value"
+        what = f"`{param.name.text}` is {type_text(type_)}, and {shown} lies outside"
         diagnostics.error("E315", expr.span, what)
         return erroneous(expr.span)
-    return kernel.Const(type_, value, span=expr.span)
+    return kernel.Const(type_, found.value, span=expr.span)
+
+
+def _unchecked(node: kernel.Node) -> kernel.Node:
+    return node.operand if isinstance(node, kernel.Checked) else node
 
 
 def _declare_elements(unit: Unit, elements: list[dict[str, AtomEntity]]) -> Iterator[Mapping[str, Entity]]:

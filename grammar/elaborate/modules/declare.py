@@ -42,6 +42,7 @@ def declare_names(unit: Unit, diagnostics: Diagnostics) -> None:
                 unit.own.declare(name, "action", partial(_action, declaration, unit, diagnostics))
             case _:
                 pass
+    # Last, so that of a variant and another declaration of one name the variant is reported.
     _declare_variants(unit, diagnostics)
 
 
@@ -100,6 +101,7 @@ def _variant(places: list[tuple[syntax.Enum, syntax.Name]], unit: Unit) -> Entit
         entity = unit.own.get(enum.name.text)
         if isinstance(entity, TypeEntity) and isinstance(entity.type, EnumType):
             candidates.extend((entity.type, variant) for variant in entity.type.variants if variant.name == name.text)
+    # All enums with that variant have mistakes, which were reported. The error type keeps uses of the name quiet.
     if not candidates:
         return TypeEntity(ERROR, places[0][1].span)
     return VariantEntity(tuple(candidates), places[0][1].span)
@@ -113,6 +115,7 @@ def _variable(variable: syntax.StateVariable, unit: Unit, diagnostics: Diagnosti
 
 def _action(declaration: syntax.Action | syntax.JointAction, unit: Unit, diagnostics: Diagnostics) -> Entity:
     index = unit.index.expr if unit.index else None
+    # The parameters alone: bodies are elaborated later, so an action may name others wherever they stand.
     parameters = tuple((p.name.text, parameter_domain(p, unit, diagnostics).item) for p in declaration.parameters)
     return ActionEntity(unit.prefix + declaration.name.text, parameters, declaration.name.span, index)
 

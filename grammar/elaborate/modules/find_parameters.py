@@ -46,6 +46,7 @@ class Slots:
 
     def find(self, name: str) -> tuple[FreeParameter, ...]:
         """The parameters that a binding of that name may mean: none, one, or several (ambiguous)."""
+        # A parameter of the top module has no prefix. So its plain name means it, and none of the used modules.
         exact = tuple(slot for slot in self.all if slot.qualified == name)
         if exact:
             return exact
@@ -76,8 +77,9 @@ class Slots:
 def shared_modules(tree: ModuleTree) -> dict[ModuleFile, str]:
     """The modules with a shared instance, and its prefix: the last part of the name, or all of it where that
     is taken."""
-    found = list(dict.fromkeys(_used(tree.top)))
+    found = list(dict.fromkeys(_used(tree.top, set())))
     stems = [module.stem for module in found]
+    # The prefix of an instance is its name. A shared module must not get the same.
     taken = {d.name.text for d in tree.top.tree.declarations if isinstance(d, syntax.Instance)}
     return {m: f"{m.stem if stems.count(m.stem) == 1 and m.stem not in taken else m.name}." for m in found}
 
@@ -98,19 +100,23 @@ def _shortest(prefix: str, declaration: syntax.Param, names: Sequence[str]) -> s
     return name if not prefix or names.count(name) == 1 else prefix + name
 
 
-def _used(module: ModuleFile) -> Iterator[ModuleFile]:
-    """The modules that a module and its instances use, directly or not."""
+def _used(module: ModuleFile, known: set[ModuleFile]) -> Iterator[ModuleFile]:
+    """The modules that a module and its instances use, directly or not; ``known`` are those that were looked into."""
+    # Two modules may use the same two, and so on: the ways to a module double with each such pair above it.
+    if module in known:
+        return
+    known.add(module)
     for declaration in module.tree.declarations:
         match declaration:
             case syntax.Use(path=path):
                 used = module.imports.get(str(path))
                 if used is not None:
                     yield used
-                    yield from _used(used)
+                    yield from _used(used, known)
             case syntax.Instance(path=path):
                 own = module.imports.get(str(path))
                 if own is not None:
-                    yield from _used(own)
+                    yield from _used(own, known)
             case _:
                 pass
 
@@ -123,6 +129,7 @@ def _of_unit(module: ModuleFile, prefix: str, bound: frozenset[str]) -> Iterator
             case syntax.Instance(name=name, path=path, bindings=bindings):
                 own = module.imports.get(str(path))
                 if own is not None:
+                    # What an instance binds is not bound from outside as well.
                     given = frozenset(str(binding.name) for binding in bindings)
                     yield from _of_unit(own, f"{prefix}{name.text}.", given)
             case _:

@@ -62,6 +62,7 @@ class Folders:
 
     def _folders(self, user: UnreadModule) -> Iterator[Path]:
         if user.place is not None:
+            # Of the file itself and not of a link to it: the modules that it uses lie beside the file.
             yield from _resolved(user.place).parents
         yield from self.search
 

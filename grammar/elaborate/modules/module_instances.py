@@ -99,6 +99,7 @@ class Units:
     def _use(self, use: syntax.Use, unit: Unit, tables: list[Mapping[str, object]]) -> None:
         module = unit.module.imports[str(use.path)]
         prefix = self._shared[module]
+        # Whoever comes first makes the one instance that all users share.
         shared = self.by_prefix.get(prefix) or self._make(module, prefix, {}, None, canonical=True)
         name = use.alias or use.path.parts[-1]
         unit.own.declare(name, "module", lambda: ModuleEntity(shared.scope, name.span))
@@ -113,6 +114,7 @@ class Units:
                 module, f"{owner.prefix}{declaration.name.text}.", given, owner.index, canonical=canonical
             )
             owner.own.declare(declaration.name, "instance", lambda: ModuleEntity(inner.scope, declaration.name.span))
+        # A variable of an array is a map from one index: there is no place for a second one.
         elif owner.index is not None:
             what = "an array of instances cannot stand inside an array of instances"
             self.diagnostics.error(
@@ -133,6 +135,7 @@ class Units:
             )
             type_ = ERROR
         prefix = f"{owner.prefix}{declaration.name.text}."
+        # Where actions and properties of the array are made, this name is taken first. So no other local gets it.
         local = kernel.Local(type_, field_.name.text, span=field_.name.span)
         index = ArrayIndex(field_.name.text, type_, local, prefix)
         root = self._make(
@@ -147,6 +150,7 @@ class Units:
 
     def _instance_at(self, root: Unit, expr: kernel.Expr) -> Unit:
         """The unit of an array at one index, made once for each index expression."""
+        # Places take no part in the equality of expressions. So `r[b]` written twice in an action is one unit.
         if (root.prefix, expr) not in self.at_index:
             assert root.array is not None
             assert root.index is not None

@@ -86,6 +86,7 @@ class _Reader:
             return None
         tree = parsed.module
         name = str(tree.name) if tree.name else wanted or Path(found.file).stem
+        # The top file may call itself anything: nobody looks for it by its name.
         if wanted is not None and tree.name is not None and name != wanted:
             self.diagnostics.error(
                 "E304", tree.name.span, f"this file is used as module `{wanted}` but calls itself `{name}`"
@@ -96,6 +97,7 @@ class _Reader:
             if module is not None:
                 imports[str(path)] = module
         made = ModuleFile(name, found.file, tree, imports)
+        # Only when all its imports are read. Until then `above` holds the file, which tells a circle.
         self.done[found.file] = made
         return made
 

@@ -33,6 +33,7 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
     expr, item = elaborate_domain(parameter.domain, unit.scope, diagnostics, unit.fresh())
     if failed(expr) or _reads_state(expr, parameter, diagnostics):
         return whole_domain(ERROR, place)
+    # It reads no index of an array, so it is one set for all instances.
     if not free_locals(expr):
         return ParameterDomain(item, expr)
     if mentions(item, IntType):
@@ -62,6 +63,7 @@ def _of_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Par
         what = f"a parameter ranges over a finite type, and {type_text(type_)} has infinitely many values"
         diagnostics.error("E401", expr.span, what, "give a range instead of `int`, such as `0 .. 3`")
         return whole_domain(ERROR, expr.span)
+    # A log states the arguments of actions, and a size may be as large as it needs: no such domain is gone through.
     listed = not is_sized(type_) and not unit.scope.for_log
     if listed and not check_enumerable_type(type_, whole.domain, diagnostics):
         return whole_domain(ERROR, expr.span)

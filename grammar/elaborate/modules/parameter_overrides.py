@@ -220,6 +220,7 @@ def from_log(
 ) -> Bindings:
     """The bindings with those that a log gives."""
 
+    # What a refinement supplies is left out: for a log no refinement is followed.
     def qualified(name: str) -> str:
         slot = slots.named(name, NOWHERE, diagnostics)
         return slot.qualified if slot else name

@@ -19,6 +19,7 @@ def bind(bound: syntax.Bound, type_: Type, cx: Context) -> tuple[kernel.Local, S
     """A new local for the value, and the scope in which the names of what is bound are visible."""
     if isinstance(bound, syntax.Name):
         return declare(bound, type_, cx)
+    # The value itself has no name in the spec, and answers show one made of the names of its parts.
     local = kernel.Local(type_, cx.fresh("_".join(_names(bound)) or "tuple"), span=bound.span)
     return local, unpacked(bound, local, cx)
 
@@ -56,6 +57,7 @@ def _names(pattern: syntax.SubPattern) -> Iterator[str]:
 def unpacked(pattern: syntax.TuplePattern, value: kernel.Expr, cx: Context) -> Scope:
     """The scope in which the names of a pattern stand for the parts of a value."""
     found = fitted(pattern, value, cx, pattern.span)
+    # The test is the constant true exactly if every value fits (`fitting.PatternTest`).
     if not failed(found.expr) and not isinstance(found.expr, kernel.Const):
         message = "a binder takes apart every value, and some do not fit this pattern"
         cx.error("E206", pattern.span, message, "write names here, and test the values with `is` or `match`")

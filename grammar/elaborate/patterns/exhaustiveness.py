@@ -50,6 +50,7 @@ def cell(pattern: syntax.SubPattern, type_: Type) -> Cell:
         case syntax.LiteralPattern(value):
             return Constructed(str(value).lower(), ())
         case syntax.Name(text):
+            # A plain name is a variant or binds, as in `fitting`. The two must agree on which cases cover what.
             fields = dict(_constructors(type_) or ()).get(text) if isinstance(type_, EnumType) else None
             return ANY if fields is None else Constructed(text, (ANY,) * len(fields))
         case syntax.TuplePattern(parts):
@@ -128,6 +129,7 @@ def _missing(rows: Sequence[Row], types: tuple[Type, ...]) -> list[str] | None:
         return None if rows else []
     first, *others = types
     known, used = _constructors(first), _used(rows)
+    # Each constructor has a row: a value that nothing fits must be made by one of them.
     if known is not None and used >= {key for key, _ in known}:
         for key, fields in known:
             found = _missing(_specialised(rows, key, len(fields)), (*fields, *others))
@@ -141,6 +143,7 @@ def _missing(rows: Sequence[Row], types: tuple[Type, ...]) -> list[str] | None:
         return None
     shown = "_"
     if used and known is not None:
+        # Any constructor without a row is an example, since only rows with `_` could cover it.
         key, fields = next((key, fields) for key, fields in known if key not in used)
         shown = key + (f"({', '.join('_' for _ in fields)})" if fields else "")
     return [shown, *rest]
@@ -152,6 +155,7 @@ def _useful(rows: Sequence[Row], row: Row, types: tuple[Type, ...]) -> bool:
     first, *others = types
     match row[0]:
         case Constructed(key, inside):
+            # A number of a long range has no constructor in the table, and carries nothing.
             fields = dict(_constructors(first) or ()).get(key, ())
             return _useful(_specialised(rows, key, len(inside)), (*inside, *row[1:]), (*fields, *others))
         case _:

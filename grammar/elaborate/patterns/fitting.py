@@ -94,17 +94,17 @@ def is_about_presence(pattern: syntax.SubPattern) -> bool:
 
 def forbid_binders(pattern: syntax.CasePattern, cx: Context, reason: str) -> None:
     """Report the variables of a pattern at a place where none can be bound."""
-    for name, is_variant in _names(pattern):
-        if not is_variant and not _names_some_variant(name, cx):
+    for name in _names(pattern):
+        if not _names_some_variant(name, cx):
             cx.error("E112", name.span, f"`{name.text}` would be in scope nowhere: {reason}", "write `_` for it")
 
 
-def _names(pattern: syntax.SubPattern) -> Iterator[tuple[syntax.Name, bool]]:
+def _names(pattern: syntax.SubPattern) -> Iterator[syntax.Name]:
     """The plain names among the parts of a pattern, at any depth."""
     if isinstance(pattern, syntax.Pattern | syntax.TuplePattern):
         for part in pattern.parts or ():
             if isinstance(part, syntax.Name):
-                yield part, False
+                yield part
             else:
                 yield from _names(part)
 
@@ -116,7 +116,7 @@ def _names_some_variant(name: syntax.Name, cx: Context) -> bool:
 def _declared(pattern: syntax.CasePattern, cx: Context) -> Scope:
     """After an error the pattern's variables are declared all the same, so that their uses are not reported too."""
     scope = cx.scope
-    for name, _ in _names(pattern):
+    for name in _names(pattern):
         if not _names_some_variant(name, cx) and name.text not in scope.locals:
             scope = define(name, kernel.Const(ERROR, None, span=name.span), cx.within(scope))
     return scope
@@ -139,6 +139,7 @@ class _Test:
             case syntax.Name():
                 self._name(pattern, subject)
             case syntax.SamePattern(value):
+                # Compared and not stored: a value outside of the range is merely another one.
                 wanted = erased(subject.type)
                 other = convert(self.cx.attempt(value, wanted), wanted, self.cx.diagnostics)
                 self._equal(subject, other)
@@ -178,6 +179,7 @@ class _Test:
         if isinstance(enum, EnumType) and any(variant.name == name.text for variant in enum.variants):
             self.parts.append(kernel.IsVariant(BOOL, subject, name.text, span=self.span))
         else:
+            # The name stands for the expression and binds nothing: where it is read, a copy of the expression is put.
             self.cx = self.cx.within(define(name, subject, self.cx))
 
     def _literal(self, pattern: syntax.LiteralPattern, subject: kernel.Expr) -> None:
@@ -197,7 +199,11 @@ class _Test:
 
     def _constructed(self, pattern: syntax.Pattern, subject: kernel.Expr) -> Scope:
         outside = self.cx.scope
+        # `some` and `none` ask of the optional value itself, also where a test before has made its plain value of it.
         keyword = pattern.variant.parts[0].text if is_about_presence(pattern) else ""
+        # An enum may have variants of these names, written in backticks if need be. Its values are not optional.
+        if isinstance(subject.type, EnumType) and any(variant.name == keyword for variant in subject.type.variants):
+            keyword = ""
         if keyword:
             subject = widened(subject)
         match subject.type:
@@ -219,6 +225,7 @@ class _Test:
 
     def _is_record(self, path: syntax.DottedName, record: RecordType) -> bool:
         found = self.cx.scope.find(path.parts[0].text)
+        # A record of another module may be named by its plain name, as the variants of an enum are: its type says it.
         if len(path.parts) == 1 and not found:
             return path.parts[0].text == record.name
         entity = found[0] if len(path.parts) == 1 and len(found) == 1 else resolve(qualified(path), self.cx)
@@ -237,6 +244,7 @@ class _Test:
         assert isinstance(subject.type, OptionType)
         outside = self.cx.scope
         present = kernel.IsSome(BOOL, subject, span=self.span)
+        # Where `none` does not fit the value is present, and where `some(…)` does.
         known = known_present(subject, outside)
         if keyword == "none":
             self.parts.append(kernel.Not(BOOL, present, span=self.span))

@@ -26,6 +26,7 @@ def matched(expr: syntax.Match, cx: Context, hint: Type | None) -> kernel.Expr:
     if failed(given):
         return erroneous(expr.span)
     subject, bound = given, None
+    # Each test and each pattern variable reads it, so what is longer than a name is evaluated once.
     if not isinstance(given, kernel.Local | kernel.StateVar):
         subject = bound = kernel.Local(given.type, cx.fresh("matched"), span=given.span)
     tests = _tests(expr.cases, subject, plain)
@@ -111,6 +112,7 @@ def action_match(statement: syntax.ActionMatch, cx: Context) -> syntax.If | None
     subject = _as_matched(cx.timeless().infer(statement.subject), patterns)
     if failed(subject):
         return None
+    # The tests are made for their mistakes alone. Those of the `if` are made again, with what its branches establish.
     quiet = [_either(each, subject, cx, statement.span) for each in patterns]
     rest = statement.otherwise[0] if statement.otherwise else None
     if not covers(patterns, rest, quiet, subject, statement.span, cx):

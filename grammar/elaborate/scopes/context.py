@@ -61,6 +61,7 @@ class Context:
 
     def settled(self, expr: kernel.Expr) -> kernel.Expr:
         """The expression if its type is completely known; reports E204 otherwise."""
+        # What has an error may be open because of it.
         if not mentions(expr.type, UnknownType) or mentions(expr.type, ErrorType):
             return expr
         what = "`none`" if isinstance(expr.type, OptionType) else "what is empty"

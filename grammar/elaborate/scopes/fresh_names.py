@@ -32,4 +32,5 @@ class Fresh:
         """A new name, made from ``name``."""
         count = self._used.get(name, 0) + 1
         self._used[name] = count
+        # No name in a spec has a quote in it, so a number behind one makes a name that nobody wrote.
         return name if count == 1 else f"{name}'{count}"

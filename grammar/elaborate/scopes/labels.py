@@ -30,6 +30,7 @@ class ActionLabels:
 
     def of_part(self, part: str) -> ActionLabels:
         """The same labels, for a part of a joint action."""
+        # All parts share one dictionary of labels that are taken.
         return replace(self, part=part)
 
     def given(self, name: syntax.Name) -> str:

@@ -14,6 +14,7 @@ def narrowed(expr: kernel.Expr, scope: Scope) -> kernel.Expr:
     """The value itself, where an optional expression is known to be present."""
     if not scope.narrowed or not isinstance(expr.type, OptionType):
         return expr
+    # Found by equality, in which places take no part: `m[k]` is the same value wherever it is written.
     present = scope.narrowed.get(expr)
     return expr if present is None else replace(present, span=expr.span)
 

@@ -25,6 +25,7 @@ def pieces(root: object) -> Iterator[syntax.Node]:
 
 
 def _inside(root: object, kind: type[AnyNodeT]) -> Iterator[AnyNodeT]:
+    # By a stack: generators inside each other would hand each node up through all levels above it.
     pending = [root]
     while pending:
         item = pending.pop()
@@ -36,6 +37,7 @@ def _inside(root: object, kind: type[AnyNodeT]) -> Iterator[AnyNodeT]:
             pending.extend([getattr(item, name) for name in names])
 
 
+# `fields` takes long, and the fields of each node are asked for again and again.
 _names: dict[Any, tuple[str, ...]] = {}
 
 
@@ -96,4 +98,5 @@ def _rewritten_part(part: Any, change: Callable[[kernel.Node], kernel.Node]) -> 
     if type(part) is not tuple:
         return part
     found = tuple(_rewritten_part(each, change) for each in part)
+    # The same tuple if nothing changed: so unchanged trees stay shared, and comparing them is quick.
     return part if all(map(is_, found, part)) else found

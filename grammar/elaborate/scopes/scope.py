@@ -58,6 +58,7 @@ class StateEntity:
         """The expression that reads the variable."""
         if self.index is None:
             return kernel.StateVar(self.type, self.variable, span=span)
+        # One map for all instances, of which this unit reads its own entry.
         whole = kernel.StateVar(MapType(self.index.type, self.type), self.variable, span=span)
         return kernel.Lookup(self.type, whole, self.index, span=span)
 
@@ -188,6 +189,7 @@ class Scope:
 
     def find(self, name: str) -> tuple[Entity, ...]:
         """What the name may denote: nothing, one entity, or those of several used modules (ambiguous)."""
+        # Locals hide little (E104): elements of sets, names of used modules, and what a field of an event may be called as.
         for table in (self.locals, self.own):
             if name in table:
                 return (table[name],)
@@ -201,6 +203,7 @@ class Scope:
 
     def bind(self, name: str, entity: Entity) -> Scope:
         """This scope with one more local."""
+        # Copied and not changed: other branches go on with the scope as it was.
         return replace(self, locals={**self.locals, name: entity})
 
     def narrow(self, optional: kernel.Expr, present: kernel.Expr) -> Scope:

@@ -57,10 +57,12 @@ class OwnNames(Mapping[str, Entity]):
     def _cycle(self, name: str, maker: Maker) -> Entity:
         around = " -> ".join([*self.busy[self.busy.index(name) :], name])
         self.diagnostics.error("E305", maker.span, f"`{name}` is defined by itself: {around}")
+        # Of the kind that was asked for, so that nothing is reported of it but the circle.
         is_type = maker.kind in ("type", "enum", "record")
         return TypeEntity(ERROR, maker.span) if is_type else ValueEntity(kernel.Local(ERROR, name), maker.span)
 
     def __contains__(self, name: object) -> bool:
+        # `Mapping` would make the entry to see whether it is there.
         return name in self.makers
 
     def __iter__(self) -> Iterator[str]:
@@ -79,6 +81,7 @@ class UsedNames(Mapping[str, tuple[Entity, ...]]):
     def __getitem__(self, name: str) -> tuple[Entity, ...]:
         found: list[Entity] = []
         for table in self.tables:
+            # By identity: a module that is used under two names offers each entity twice, which is no ambiguity.
             if name in table and not any(table[name] is other for other in found):
                 found.append(table[name])
         if not found:

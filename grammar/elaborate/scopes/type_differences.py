@@ -30,9 +30,25 @@ def difference(have: Type, want: Type) -> list[str]:
                 *(v.fields for v in differ)
             )
         case _:
+            # Collections are written with their parts, so the difference is in one of these.
             inside = [difference(a, b) for a, b in zip(parts(have), parts(want), strict=False)]
             return next((each for each in inside if each), [])
     return [found]
+
+
+def shared_variants(have: Type, want: Type) -> list[str]:
+    """How the variants of the wanted enum are written, if what was found is another enum with variants of the same
+    names."""
+    if type(have) is not type(want):
+        return []
+    if not isinstance(have, EnumType) or not isinstance(want, EnumType):
+        inside = [shared_variants(a, b) for a, b in zip(parts(have), parts(want), strict=False)]
+        return next((each for each in inside if each), [])
+    names = {variant.name for variant in want.variants}
+    shared = [variant.name for variant in have.variants if variant.name in names]
+    if have.name == want.name or not shared:
+        return []
+    return [f"{have.name} and {want.name} both have {shared[0]}; that of another module is `module.{shared[0]}`"]
 
 
 def _range_difference(have: Type) -> str:

@@ -101,6 +101,7 @@ def erased(type_: Type) -> Type:
             return BagType(erased(item))
         case MapType(key, value, _, partial):
             return MapType(erased(key), erased(value), None, partial)
+        # A named type is what was declared under its name. So fields of records and variants keep their ranges.
         case RecordType(_, fields) if type_.is_tuple:
             return tuple_type(erased(field.type) for field in fields)
         case _:
@@ -140,6 +141,7 @@ def _join_plain(left: Type, right: Type) -> Type | None:
     if isinstance(right, ErrorType | UnknownType):
         return left
     match left, right:
+        # Not the range that holds both: a result of arithmetic may lie outside of it.
         case (IntType() | RangeType(), IntType() | RangeType()):
             return INT
         case (SetType(a), SetType(b)):

@@ -56,6 +56,7 @@ class Enabledness:
         """A declaration in which every ``enabled`` is written out, with names of its own."""
         if not any(isinstance(node, kernel.ActionAtom) for node in nodes(root)):
             return root
+        # The declaration is complete, so its names are all known and the new ones differ from each.
         fresh = Fresh.beside(_local_names(root))
 
         def change(node: kernel.Node) -> kernel.Node:
@@ -69,6 +70,7 @@ class Enabledness:
             message = f"whether `{atom.action}` is enabled depends on itself: {circle}"
             self.diagnostics.error("E415", atom.span, message, "ask in a property, or in another action")
             return erroneous(atom.span)
+        # Its updates of ghosts may ask in turn, so it is taken with what they mean.
         action = self.action(atom.action)
         fresh.avoid(_local_names(action))  # an `enabled` in its updates brought names that this declaration lacks
         try:
@@ -126,6 +128,7 @@ def _with_parameter(
     domain = with_fresh_binders(values, fresh)
     if argument is None:
         return kernel.Quantified(BOOL, "exists", binder, domain, body, span=body.span)
+    # An argument is checked against its type already. A smaller set is asked for here.
     if not isinstance(domain, kernel.TypeDomain):
         member = kernel.Member(BOOL, binder, domain, False, span=body.span)
         body = kernel.Logic(BOOL, "and", (member, body), span=body.span)

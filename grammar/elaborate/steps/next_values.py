@@ -50,6 +50,7 @@ class NextValues:
     def __call__(self, expr: kernel.Expr, cx: Context, span: Span) -> kernel.Expr:
         """The expression after the step."""
         variables = {node.name: node for node in nodes(expr) if isinstance(node, kernel.StateVar)}
+        # Of the blocks around this line alone: the lines of the other branch of an `if` do not run in this step.
         lines = [line for block in self.blocks for line in block]
         assigned = [name for name in variables if assigns(lines, name)]
         if not assigned:
@@ -92,6 +93,7 @@ def _after(expr: kernel.Expr, variables: list[kernel.StateVar], lines: Statement
 
     result = rewritten(expr, later)
     for variable in variables:
+        # The lines are in the kernel already. A second copy of what they bind needs other names.
         value = with_fresh_binders(value_after(lines, variable.name, variable, fresh), fresh)
         result = kernel.LetIn(expr.type, locals_[variable.name], value, result, span=expr.span)
     return result
@@ -187,6 +189,7 @@ def _each_entry(loop: kernel.For, variable: str, before: kernel.Expr, of: MapTyp
             return replace(node, path=node.path[1:])
         return node
 
+    # The entry is computed by itself, so the places lose the key of the loop's element.
     lines = tuple(rewritten(line, entry_alone) for line in loop.body)
     old = kernel.Lookup(of.value, before, loop.binder, span=loop.span)
     new = _of_block(lines, variable, old, fresh)

@@ -64,6 +64,7 @@ def _collections(type_: SetType | MapType | SeqType | BagType) -> int:
 
 def power(base: int, exponent: int) -> int:
     """``base`` to the ``exponent``, or ``MANY``."""
+    # Of no values there is one empty set, map or sequence, and none of any other length.
     if base <= 1 or exponent <= 0:
         return base if exponent > 0 else 1
     # The base is 2 or more, so a larger exponent is beyond the limit; `2**(10**6)` need not be computed.

@@ -12,7 +12,7 @@ from typing import TypeGuard
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
-from assay.grammar.elaborate.scopes.type_differences import difference
+from assay.grammar.elaborate.scopes.type_differences import difference, shared_variants
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, join, mentions, same, type_text
 from assay.grammar.kernel.types import (
     BagType,
@@ -62,7 +62,9 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
+        # A range that is not enforced leaves the type of the expression as it is: types never promise too much.
         return _in_range(expr, to) if put else _literal_in_range(expr, to)
+    # Only a map that is made here may be total or partial as its place wants. One that is read is what it is.
     if isinstance(expr, kernel.Tabulate | kernel.IfThenElse) and _total_for_partial(expr.type, to):
         return _as_partial(expr, to)
     if not isinstance(to, OptionType):
@@ -204,7 +206,7 @@ def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
         return
     alike = difference(expr.type, to)
     message = f"expected {type_text(to)}, found {'another ' if alike else ''}{type_text(expr.type)}"
-    diagnostics.error("E201", expr.span, message, *alike, *_advice(expr.type, to))
+    diagnostics.error("E201", expr.span, message, *alike, *shared_variants(expr.type, to), *_advice(expr.type, to))
 
 
 def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:

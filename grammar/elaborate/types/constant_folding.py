@@ -12,11 +12,12 @@ from itertools import chain, combinations, product
 
 from assay.grammar import kernel
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
-from assay.grammar.kernel.types import AtomType, BoolType, EnumType, OptionType, RangeType, RecordType, Type
+from assay.grammar.kernel.types import AtomType, BoolType, EnumType, OptionType, RangeType, RecordType, SetType, Type
 from assay.grammar.values import Atom, RecordValue, Some, Value, VariantValue, sort_key
 
 Env = Mapping[str, Value]
 
+# 65,536 subsets.
 LARGEST_POWER_SET = 16
 
 
@@ -225,6 +226,7 @@ def _arithmetic(op: str, left: int, right: int) -> int:
             return left - right
         case "*":
             return left * right
+        # Undefined, and no exception of Python: another part of the expression may decide without it.
         case _ if right == 0:
             raise NotConstantError
         case "//":
@@ -234,9 +236,27 @@ def _arithmetic(op: str, left: int, right: int) -> int:
 
 
 def _within(type_: Type, value: Value) -> Value:
-    if isinstance(type_, RangeType) and not (isinstance(value, int) and type_.low <= value <= type_.high):
+    if not lies_in(value, type_):
         raise NotConstantError
     return value
+
+
+def lies_in(value: Value, type_: Type) -> bool:
+    """Whether a value is within the ranges of a type; it is of that type otherwise."""
+    match type_, value:
+        case RangeType(low, high), int():
+            return low <= value <= high
+        case OptionType(item), Some(inside):
+            return lies_in(inside, item)
+        case SetType(item), frozenset():
+            return all(lies_in(each, item) for each in value)
+        case RecordType(_, fields), RecordValue(parts):
+            return all(lies_in(part, field.type) for part, field in zip(parts, fields, strict=True))
+        case EnumType(_, variants), VariantValue(name, payload):
+            fields = next(variant.fields for variant in variants if variant.name == name)
+            return all(lies_in(part, field.type) for part, field in zip(payload, fields, strict=True))
+        case _:
+            return True
 
 
 def _count(operand: kernel.Expr, env: Env) -> int:
@@ -247,6 +267,7 @@ def _count(operand: kernel.Expr, env: Env) -> int:
 
 
 def _aggregate(op: str, items: frozenset[Value]) -> int:
+    # All are integers; the check tells the type checker so.
     numbers = [item for item in items if isinstance(item, int)]
     match op:
         case "sum":
@@ -260,6 +281,7 @@ def _aggregate(op: str, items: frozenset[Value]) -> int:
 
 
 def _interval(low: int, high: int) -> frozenset[Value]:
+    # Before the set is made: the ends may be any numbers of a spec.
     if high - low >= LIMIT:
         raise NotConstantError
     return frozenset(range(low, high + 1))

@@ -3,6 +3,8 @@ parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.context import Context
@@ -94,8 +96,10 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics, *, searched:
         case kernel.Subsets(_, kernel.TypeDomain(_, of)):
             return check_enumerable_type(SetType(of), domain, diagnostics, searched=searched)
         case kernel.Filter(_, _, inner, _):
+            # A filter is made as a whole, however little of it is looked at. So its domain is not merely searched.
             return check_enumerable(inner, diagnostics)
         case kernel.Combine(_, _, left, right):
+            # Of a difference or an intersection the right side is made as well.
             return check_enumerable(left, diagnostics) and check_enumerable(right, diagnostics)
         case _:
             return True
@@ -130,7 +134,51 @@ def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> b
 def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetType:
     """The type of ``low .. high``, as narrow as is statically known; ``sized`` says whether a size parameter
     was read."""
+    # Ends that read the state have no constant. The set is then one of any integers, and only the state tells which.
     least, most = constant(low), constant(high)
     if isinstance(least, int) and isinstance(most, int) and least <= most:
         return SetType(RangeType(least, most, sized))
     return SetType(INT)
+
+
+def longest(expr: kernel.Expr) -> int | None:
+    """The most elements that a sequence can have, if its form or its type tells."""
+    if isinstance(expr.type, SeqType) and expr.type.capacity is not None:
+        return expr.type.capacity
+    match expr:
+        case kernel.MakeSeq(_, items):
+            return len(items)
+        case kernel.Combine(_, _, left, right):
+            return _total(map(longest, (left, right)), sum)
+        case kernel.IfThenElse(_, _, left, right):
+            return _total(map(longest, (left, right)), max)
+        case kernel.Filter(_, _, inner, _) | kernel.Slice(_, _, inner) | kernel.LetIn(_, _, _, inner):
+            return longest(inner)
+        case kernel.Image(_, _, (only,)):
+            return longest(only.domain)
+        case _:
+            return None
+
+
+def _total(sizes: Iterator[int | None], combine: Callable[[list[int]], int]) -> int | None:
+    found = [*sizes]
+    known = [size for size in found if size is not None]
+    return combine(known) if len(known) == len(found) else None
+
+
+def keeps_capacity(expr: kernel.Expr) -> bool:
+    """Whether a sequence is certainly no longer than ``longest`` says: it is as written, or a part of the state.
+
+    Capacities are enforced where a value is stored. So one that was just put into a record or an option may be longer.
+    """
+    match expr:
+        case kernel.StateVar() | kernel.MakeSeq():
+            return True
+        case kernel.Old(_, inner) | kernel.Unwrap(_, inner) | kernel.Lookup(_, inner) | kernel.ReadField(_, inner):
+            return keeps_capacity(inner)
+        case kernel.Payload(_, inner) | kernel.Slice(_, _, inner) | kernel.Filter(_, _, inner):
+            return keeps_capacity(inner)
+        case kernel.Combine(_, _, left, right) | kernel.IfThenElse(_, _, left, right):
+            return keeps_capacity(left) and keeps_capacity(right)
+        case _:
+            return False

@@ -61,6 +61,7 @@ def together(
     The type contains ``UnknownType`` if all are open, and is ``ERROR`` after a clash. ``mismatch`` makes a message of
     two types that have nothing in common.
     """
+    # They are elaborated in another order than that in which they stand.
     values = [erroneous(expr.span) for expr, _ in items]
     common: Type | None = None
     # Those come last whose type depends on the others: in `none == x` the right side is elaborated first.
@@ -109,6 +110,7 @@ def _converted(
     """Convert to the wanted type if all can be of it, to their common type otherwise."""
     if hint is not None and all(convertible(value, hint) for value in values):
         values = [convert(value, hint, cx.diagnostics) for value in values]
+        # Not the hint itself: an integer that is not in its range keeps its wider type.
         types = [value.type for value in values if not failed(value)]
         return values, reduce(lambda a, b: join(a, b) or a, types) if types else hint
     if mentions(common, UnknownType):

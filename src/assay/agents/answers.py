@@ -143,6 +143,7 @@ def _refusal(step: RefusedStep) -> dict[str, Any]:
     guards = []
     for guard in step.guards:
         parts = guard.explanation.parts if guard.explanation is not None else ()
+        # A constant is its own value, and says nothing.
         values = {text: value for part in parts for text, value in part.values if text != value}
         guards.append({"label": guard.label, "text": guard.text, "place": str(guard.span), "values": values})
     return {"step": clean(step.text), "guards": guards}

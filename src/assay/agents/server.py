@@ -76,6 +76,7 @@ class AgentServer:
         question = {"spec": self._path(spec), "properties": properties, "how": how, "model": model}
         more = {"settings": settings, "timeout": timeout, "keep_going": keep_going}
         target = None if trace_file is None else self._inside(trace_file)
+        # Half a minute for loading and for the answer, which the search's own time does not include.
         return await self._ask("check", question | more, timeout + 30, target)
 
     async def validate(
@@ -160,6 +161,7 @@ class AgentServer:
 
     def _keep(self, text: str) -> str:
         if len(self._kept) == MOST_KEPT:
+            # The oldest: a dictionary is in the order of insertion.
             del self._kept[next(iter(self._kept))]
         self._count += 1
         reference = f"answer-{self._count}"
@@ -203,6 +205,8 @@ def manual_pages() -> dict[str, str]:
 async def _answered(kind: str, question: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What a process of its own answers. Its group is killed when nobody waits any more."""
     command = [sys.executable, "-m", "assay.agents.worker"]
+    # Nobody reads the errors: a full pipe would stop the process. Its folder is that of the agent, whose paths are
+    # relative. PYTHONSAFEPATH, which `start` sets, keeps Python files in it from being imported.
     # In a session of its own, so that the solvers that it starts are killed with it.
     process = await anyio.open_process(
         command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=folder, start_new_session=True

@@ -18,6 +18,7 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     found: dict[str, Any] = answer_to(asked["kind"], asked["question"])
+    # ASCII: the locale of the process may have any encoding.
     answers.write(json.dumps(found, ensure_ascii=True))
     answers.flush()
     os._exit(0)  # not to wait for a thread that reads

@@ -99,6 +99,7 @@ class CheckAnswer(SpecAnswer):
         could be checked too.
         """
         loaded = self.spec.loaded
+        # Who names a model knows that there are several.
         others = declared_models(loaded) if loaded.model is None else ()
         return report_lines(self.report, [name for name in others if name != loaded.kernel.model])
 

@@ -30,6 +30,7 @@ def locate_spec(argument: str) -> Path:
     except OSError as error:  # the name is too long, or a folder on the way may not be read
         place = Span(_shortened(argument), 0, 0, 0, 0)
         raise SpecError([Diagnostic("E604", place, f"the file cannot be read: {error.strerror}")]) from error
+    # As modules are named, `kafka.controller`, is as good as the path.
     name = argument.removeprefix("spec/").removesuffix(".assay").replace(".", "/")
     if name in bundled_specs():
         return SPECS / f"{name}.assay"

@@ -165,6 +165,7 @@ class _LogSoFar:
             self._options,
             measure=False,
         )
+        # There is no cluster to ask, and a few new lines are checked sooner than a process is forked.
         self._validator = IncrementalValidator(asked, lambda *_: {}, sys.maxsize, processes=1)
 
     def take(self, new: bytes) -> None:
@@ -182,6 +183,7 @@ class _LogSoFar:
 
     def final(self) -> LogAnswer:
         """The answer about all that was read, as ``validate`` gives it."""
+        # No more will come: a last line without its end counts, as in a file.
         self.lines += bool(self._begun)
         reading: LogReading = self._texts(bytes(self._text) + self._begun).reading(self._options, self._remarks())
         return answer_about(self._question, reading, lambda _: None)

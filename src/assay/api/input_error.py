@@ -34,6 +34,7 @@ def raises_input_error(function: Callable[P, R]) -> Callable[P, R]:
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
+        # One function may call another: what that one raised has its sources already.
         except InputError:
             raise
         except UnusableSpecError as error:

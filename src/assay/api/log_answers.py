@@ -204,8 +204,10 @@ def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str
         found, validation = validate_with_selection(own, loaded, bundled, question.options, question.clause, scope)
         spec = question.spec or Spec(found.kernel.name.replace(".", "/"), found)
         answers.append(LogAnswer(spec, validation, overview(own), own, shown, part.cluster))
+    # No `clusters`: text and JSON of one cluster are those of logs that name none.
     if len(answers) == 1:
         return answers[0]
+    # Of equally grave ones the first, as in `gravest_first`: text, JSON and page are about the same one.
     gravest = min(answers, key=lambda each: PRECEDENCE.index(each.exit_code))
     return replace(gravest, clusters=tuple(answers))
 

@@ -50,6 +50,7 @@ def prove(
     With ``inductive`` it is only asked whether these invariants and lemmas are together inductive as they stand.
     Raises ``InputError`` as ``check`` does, and if these ways of asking are mixed.
     """
+    # The command line says the same in its own words: here the arguments have other names.
     if (inductive and sets) or (by != "ic3" and (inductive or sets)):
         raise SpecError(
             [Diagnostic("E901", NOWHERE, "`inductive`, `sets` and another `by` than ic3 exclude each other")]

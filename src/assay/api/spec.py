@@ -77,6 +77,7 @@ def load(spec: SpecLike, *, model: str | None = None, settings: Mapping[str, Set
     if isinstance(spec, Spec):
         if model is None and not settings:
             return spec
+        # A spec that is bound anew keeps what it was bound to, as far as nothing else is said now.
         bound = {**spec.loaded.overrides, **_texts(settings or {})}
         return Spec(spec.name, read_spec(spec.name, model or spec.loaded.model, bound))
     name = fspath(spec)
@@ -96,6 +97,7 @@ def _texts(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 def _text(value: Setting) -> str:
     """A value as ``--set`` has it."""
+    # Before `int`, of which `bool` is a kind: the language has `true`, not `True`.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | str):

@@ -54,6 +54,7 @@ class FollowedFile:
         if found or self._stream is None:
             return found
         own = os.fstat(self._stream.fileno())
+        # Cut in its place, as logrotate does with `copytruncate`: it is the same file.
         if own.st_size < self._stream.tell():
             return self._turn(f"{self.path} was cut to {own.st_size:,} bytes, and is read from its beginning")
         if not self._is_renamed(own):
@@ -74,6 +75,7 @@ class FollowedFile:
             self._stream = FileIO(self.path)
         except FileNotFoundError:
             return b""
+        # The last line before had no end, and none will come. Without one, both lines would be read as one.
         lead = b"" if self._at_line_end else b"\n"
         self._at_line_end = True
         return lead + self._read()
@@ -82,6 +84,7 @@ class FollowedFile:
         """Whether the name stands for another file than the one that is read."""
         try:
             now = self.path.stat()
+        # Between the renaming and the first line of the new file nothing has the name.
         except FileNotFoundError:
             return False
         return (now.st_dev, now.st_ino) != (own.st_dev, own.st_ino)
@@ -110,6 +113,7 @@ class FollowedPipe:
     def read(self, longest_wait: float) -> bytes:
         """The next bytes."""
         ready, _, _ = select.select([self._descriptor], [], [], longest_wait)
+        # Not by `sys.stdin`: lines in its buffer are ones that `select` does not know of.
         found = os.read(self._descriptor, BLOCK) if ready else b""
         self.ended = bool(ready) and not found
         return found

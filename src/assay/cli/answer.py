@@ -120,6 +120,7 @@ def result_options(found: str) -> Decorator:
             return command(destination=Destination(as_json, junit, trace_out, itf, html, diagram), **others)
 
         decorated: Callable[..., int] = gathered
+        # An option that is applied later stands further up in the help.
         for option in reversed(options):
             decorated = option(decorated)
         return decorated
@@ -132,8 +133,10 @@ def write_answer(answer: SpecAnswer, destination: Destination) -> int:
 
     Why the fast engine was not used is shown as a warning.
     """
+    # The parent process waits for the answer from here on, though the time limit be over.
     answering()
     loaded, declined = answer.spec.loaded, answer.declined
+    # Before anything is printed: a file that cannot be written is a diagnostic of the printed answer.
     problems = _write_files(answer, destination)
     unused = [] if declined is None else [replace(declined, severity=Severity.WARNING)]
     remarks = [*loaded.diagnostics, *unused, *problems]
@@ -170,6 +173,7 @@ def save_diagram(kernel: Kernel, trace: Trace | None, path: Path, property_: str
         return _not_found(path)
     language = DIAGRAMS[path.suffix]
     text = sequence_diagram(Model(kernel), trace, language, f"{kernel.name}: {property_}")
+    # Markdown is drawn as a diagram only where a fence names the language.
     return write_result(path, f"```mermaid\n{text}```\n" if path.suffix == ".md" else text)
 
 

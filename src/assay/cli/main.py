@@ -94,6 +94,7 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """Write the list of the commands."""
+        # As in click's own method, which would import every command to ask for its help.
         room = formatter.width - 6 - max(map(len, SUMMARIES))
         short = {name: click.Command(name, help=text).get_short_help_str(room) for name, text in SUMMARIES.items()}
         with formatter.section("Commands"):
@@ -121,12 +122,14 @@ def cli() -> None:
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. No error ends in a traceback, except with ``ASSAY_DEBUG=1``."""
+    # Looked up in the words themselves: arguments that click cannot read are answered as JSON too.
     as_json = "--json" in arguments
     listen(note, answering)
     if not arguments:
         complain(Line(line) for line in _help().splitlines())
         return ExitCode.BAD_INPUT
     try:
+        # By itself click would print its errors without a code, never as JSON, and exit.
         return int(cli.main(args=list(arguments), prog_name="assay", standalone_mode=False) or 0)
     # Before `SpecError`, of which it is a kind: it has the texts that the diagnostics quote.
     except UnusableSpecError as error:
@@ -135,6 +138,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return report_errors(error.diagnostics, as_json)
     except click.ClickException as error:
         return report_errors([_usage(error)], as_json)
+    # Of Ctrl-C within a command click makes an `Abort`.
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(as_json)
     except StopRequest as stop:  # before there was anything to show

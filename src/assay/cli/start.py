@@ -25,10 +25,12 @@ def run() -> None:
     """Run ``assay`` with the arguments of the process, and exit. An interrupt before the command begins is reported
     too.
     """
+    # First of all: no file that is opened later may get the number of a closed stream.
     streams = unfailing_streams()
     os.environ["PYTHONSAFEPATH"] = "1"  # no Python that this one starts imports from the working directory
     # SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that `finally` blocks run when a service is ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Both processes come back from here: the one that worked, and the one that watched over it with the same code.
     code = supervised(_guarded)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # the answer is complete: a late signal must not change the exit code
@@ -41,7 +43,9 @@ def run() -> None:
 
 def _leave(code: int) -> NoReturn:
     """Exit without taking apart what is in memory, which takes a third of a short command's time."""
+    # Looked up and not imported: a command without threads need not load the module.
     threading = sys.modules.get("threading")
+    # Another thread may still write. Only Python's own exit waits for those that are no daemons.
     if threading is not None and threading.active_count() > 1:
         sys.exit(code)
     atexit._run_exitfuncs()  # what the interpreter does first when it ends
@@ -68,6 +72,7 @@ def _run() -> int:
 
 
 def _interrupted() -> int:
+    # Not by the functions of `main`: importing them may be what was interrupted.
     sys.stderr.write("interrupted\n")
     if "--json" in sys.argv:
         sys.stdout.write('{"assay": "1", "verdict": "interrupted"}\n')

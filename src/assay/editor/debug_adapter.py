@@ -129,6 +129,7 @@ class DebugSession:
         self._at = 0
         if note is not None:
             self.events.append(("output", {"category": "console", "output": note + "\n"}))
+        # Only now, with a model there: the editor sends its breakpoints as soon as it hears of this.
         self.events.append(("initialized", {}))
         return {}
 
@@ -160,10 +161,12 @@ class DebugSession:
         step = self._run[self._at]
         if step.action in watched:
             return str(step.action)
+        # Only where it becomes false: otherwise every later step would stop as well.
         false = self._false(self._at, watched)
-        return next(iter(false - (self._false(self._at - 1, watched) if self._at else set())), "")
+        return min(false - (self._false(self._at - 1, watched) if self._at else set()), default="")
 
     def _false(self, at: int, watched: set[str]) -> set[str]:
+        # Properties take long to evaluate, and a run may have thousands of steps.
         if not any(each.name in watched for each in self._walk.kernel.properties):
             return set()
         self._walk.stand_on(self._run[: at + 1])
@@ -205,6 +208,7 @@ class DebugSession:
             else:
                 names.add(found[0])
                 answers.append({"verified": True, "line": found[1].line})
+        # A request has all breakpoints of its file: those that are not in it are gone.
         self._names[str(path)] = names
         return {"breakpoints": answers}
 
@@ -217,6 +221,7 @@ class DebugSession:
 
     def _stack_trace(self, data: Body) -> Body:
         begin = int(data.get("startFrame") or 0)
+        # In the protocol, no number of levels and 0 both ask for all.
         levels = int(data.get("levels") or 0) or self._at + 1
         places = range(self._at, -1, -1)[begin : begin + levels]
         return {"stackFrames": [self._frame(place) for place in places], "totalFrames": self._at + 1}
@@ -251,6 +256,7 @@ class DebugSession:
 
     def _refer(self, cells: dict[CellPath, str], path: CellPath) -> int:
         self._variables.append((cells, path))
+        # Counted from 1: in the protocol, 0 says that a variable has no parts.
         return len(self._variables)
 
     def _variables_of(self, data: Body) -> Body:
@@ -299,6 +305,7 @@ def serve(read: BinaryIO, write: BinaryIO) -> None:
             send("response", {**head, "success": False, "message": str(error)})
         else:
             send("response", {**head, "success": True, "body": body})
+        # After the response: an editor must not hear of a stop before it knows that its request was heeded.
         for event, content in session.events:
             send("event", {"event": event, "body": content})
         session.events.clear()

@@ -222,6 +222,7 @@ def references(document: Document, name: NameAt) -> list[Span]:
         return []
     files = [document.file] if wanted.is_local else [unit.module.file for unit in document.units]
     found: dict[Span, None] = {}
+    # A module of which there are several instances has a unit for each, and one file.
     for file in dict.fromkeys(files):
         text = document.text if file == document.file else document.loaded.sources.get(file, "")
         unit = _unit_of(document, file)
@@ -246,6 +247,7 @@ def suggestions(document: Document, line: int, column: int) -> list[Suggestion]:
         if not isinstance(entity, ModuleEntity):
             return []
         scope = entity.scope
+    # Behind a dot only what the module declares: what it sees itself is not reached through it.
     names = scope.own if path else dict.fromkeys(scope.names())
     return [_suggestion(scope, each) for each in names if scope.find(each)]
 

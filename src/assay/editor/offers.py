@@ -17,6 +17,7 @@ _PROPOSED = re.compile(r"did you mean (?P<guess>`[^`]+`)\?|(?P<meant>`[^`]+`) is
 """How messages say what stands in the place of what they report. They are read here, so that an editor offers what a
 person reads."""
 _QUOTED = re.compile(r"`([^`]+)`")
+# Messages that propose a sign or an operator, and so more than the one word that a name is.
 _OF_OPERATORS = frozenset({"E003", "E004", "E006"})
 _WORD = re.compile(r"[\w.]+")
 

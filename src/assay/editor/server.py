@@ -78,6 +78,7 @@ async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
     document = _document(uri)
     document.parse(server.workspace.get_text_document(uri).source)
     _publish(uri, document)
+    # Of several keys in a row, the last one alone has an analysis.
     waiting = _waiting.pop(uri, None)
     if waiting is not None:
         waiting.cancel()
@@ -86,6 +87,7 @@ async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
 
 async def _analyse_later(uri: str, document: Document) -> None:
     await asyncio.sleep(PAUSE)
+    # Meanwhile the document may have been closed, or closed and opened again.
     if document.take(await asyncio.to_thread(document.analysis)) and documents.get(uri) is document:
         _publish(uri, document)
     # Here nobody waits: the writer has paused, and the diagnostics are shown.
@@ -99,6 +101,7 @@ def closed(params: lsp.DidCloseTextDocumentParams) -> None:
     waiting = _waiting.pop(params.text_document.uri, None)
     if waiting is not None:
         waiting.cancel()
+    # Without it the editor goes on showing the last ones.
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
 
 
@@ -156,6 +159,7 @@ def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
     canonical = document.formatted()
     if canonical is None or canonical == document.text:
         return []
+    # To the line behind the last one, so that the range holds a last line without an end too.
     whole = lsp.Range(lsp.Position(0, 0), lsp.Position(document.text.count("\n") + 1, 0))
     return [lsp.TextEdit(whole, canonical)]
 

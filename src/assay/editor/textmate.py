@@ -48,6 +48,7 @@ def textmate_grammar() -> dict[str, Any]:
         ("keyword.operator", r":=|==|!=|<=|>=|->|\.\.|//|[-+*%&<>=?]"),
         ("entity.name.type", r"\b[A-Z][A-Za-z0-9_]*\b"),
     ]
+    # Three quotes before one: of rules that match at one place, the first counts.
     strings = [
         {
             "name": "string.quoted.triple.assay",

@@ -28,6 +28,7 @@ class RecordingHandler(logging.Handler):
         if not isinstance(event, str):
             return
         try:
+            # What `extra` adds lies among the record's own attributes: it is what is left of them.
             fields = {name: value for name, value in values.items() if name not in _ATTRIBUTES}
             reported = {"time": record.created * 1e3, "message": record.getMessage(), "level": record.levelname}
             self.recorder.record(event, **{**reported, **fields})

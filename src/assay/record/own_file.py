@@ -37,6 +37,7 @@ class OwnFile:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             # O_EXCL: between the look whether it exists and here, another thread may have made it.
             descriptor = os.open(path, flags if path == self.wished else flags | os.O_EXCL, 0o666)
+            # The lock is that of the open file: another recorder of this process is refused too, and a fork shares it.
             if _is_free(descriptor):
                 self.path, self._descriptor = path, descriptor
                 self._is_cut = _ends_within_a_line(path, os.fstat(descriptor))

@@ -84,6 +84,7 @@ class Recorder:
         is text.
         """
         try:
+            # All events but a thread's first go this way, and a `try` that succeeds costs nothing.
             own = self._own.text
         except AttributeError:
             own = self._new_thread()
@@ -93,6 +94,7 @@ class Recorder:
             head = self._heads[event] = b'{"event":%b,"time":' % _json(event)
         for name, value in fields.items():
             if isinstance(value, Enum):
+                # A value of a key that is there: the dictionary may be changed so while it is gone through.
                 fields[name] = value.name
         # No lock is taken from here on: `next` of a count and `append` of a deque are atomic
         # (docs/design/recording.md).
@@ -154,6 +156,7 @@ class Recorder:
             # A full disk stays full: it is told again when twice as many are lost, and at the end.
             telling = unreported > 0 and (unreported >= self._reported or self._ended.is_set())
             self._reported += unreported if telling else 0
+        # Without the lock: a handler of the logger may record an event itself.
         if telling:
             LOGGER.warning(
                 "%d events could not be written to %s: %s; %d in all",
@@ -207,6 +210,7 @@ class Recorder:
             self._ended.set()
             self._ended, self._own = threading.Event(), threading.local()
         if flusher is not None:
+            # Without the lock, for which the thread may be waiting.
             flusher.join()
         self.flush()
 

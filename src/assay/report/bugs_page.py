@@ -55,6 +55,7 @@ def _safeguard(spec: str, parameter: str, doc: str) -> Safeguard:
 
 def bugs_page(found: Iterable[Safeguard]) -> str:
     """The whole page: a table, then a section for each safeguard."""
+    # By spec alone: the sort is stable, and a spec's switches stay in the order that it tells them in.
     return "\n".join(_page(sorted(found, key=lambda each: each.spec))) + "\n"
 
 

@@ -21,6 +21,7 @@ def diagnostics_text(
     """
     safe = [replace(d, message=clean(d.message), notes=tuple(map(_clean_note, d.notes))) for d in diagnostics]
     known = sources or {}
+    # The texts that were checked go before those on the disk, which may have been saved since.
     text = render(safe, {**_read_all(safe, known), **known}, color=color)
     return f"{text}\n\n{_counts(diagnostics)}" if len(diagnostics) > 1 else text
 

@@ -22,7 +22,9 @@ def follow(spec: SpecLike, driver: Callable[[], Any], calls: Sequence[str]) -> s
     try:
         for number, text in enumerate(calls, 1):
             written, refused, _ = text.partition(REFUSAL)
+            # What a step picks is chosen by the code, so that the call is looked for without it.
             name = written.partition(" with ")[0]
+            # Code that does not refuse would do it, and the run would go on from another state than the model's.
             if refused and name.partition("(")[0] not in getattr(run.driver, "refuses", ()):
                 continue
             call = run.call(name, refused=bool(refused))

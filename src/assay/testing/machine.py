@@ -35,6 +35,7 @@ class ModelMachine(RuleBasedStateMachine):
         self._calls: list[ModelCall] | None = None
 
     def _next_calls(self) -> list[ModelCall]:
+        # The precondition and the rule ask in the same state: its calls are listed once.
         if self._calls is None:
             self._calls = self._run.calls()
         return self._calls

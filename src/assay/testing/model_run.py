@@ -106,10 +106,12 @@ class ModelRun:
         self._types = {
             each.node.name: tuple(p.binder.type for p in each.node.parameters) for each in self._stepper.model.steps
         }
+        # `part.grow`, of a module that the spec uses, is the method `part_grow`.
         self._methods = {name: getattr(driver, name.replace(".", "_"), None) for name in self._types}
         self.coverage.undriven = tuple(name for name, method in self._methods.items() if method is None)
         for name, method in self._methods.items():
             if method is not None:
+                # At 0 from the start, so that the coverage names an action that no run takes.
                 self.coverage.taken.setdefault(name, 0)
         self._answers: Mapping[str, str] = getattr(driver, "answers", {})
         self._said: list[str] = []
@@ -199,6 +201,7 @@ class ModelRun:
             if call.action in self._answers:
                 expression = self._answers[call.action]
                 found = [*_difference("the answer", answer, self._stepper.evaluate(expression), expression), *found]
+            # Each step is tried from the same state. Which one was taken is known only when all were compared.
             self._stepper.undo()
             wrong += found
             if not found:
@@ -324,6 +327,7 @@ def _repeated(begin: Callable[[], ModelRun], calls: Sequence[str]) -> DepartureE
     try:
         with closing(begin()) as run:
             for text in calls:
+                # By its text: the call of another run has steps from other states.
                 call = next((each for each in run.calls() if each.text == text), None)
                 if call is None:
                     return None

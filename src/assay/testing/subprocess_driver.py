@@ -32,6 +32,7 @@ class SubprocessDriver:
     actions: frozenset[str] = frozenset()
     observes = False
     patience = 10.0
+    # Its own limit: an alarm would end `_ask` without saying what the program has written.
     keeps_patience = True
 
     def __init__(self) -> None:

@@ -19,8 +19,8 @@ class HangsError(BaseException):
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """Raise ``HangsError`` in what takes longer; None is no limit. In the main thread of a system with timers alone; elsewhere nothing ends
-    it.
+    """Raise ``HangsError`` in what takes longer; None is no limit. Only the main thread can be interrupted, and only
+    where the system has timers.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
@@ -54,4 +54,5 @@ def command_line(process: int) -> str | None:
         command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
         return None
+    # A zombie has ended: only its parent has not asked for its exit code.
     return None if state in "ZX" or any(each in command for each in _HELPERS) else command

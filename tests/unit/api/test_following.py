@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -54,6 +55,10 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
+LONGEST = 20.0
+"""Seconds within which there is an answer; else a test would wait for ever."""
+
+
 class Fed:
     """A source that has what a test gives it."""
 
@@ -61,9 +66,14 @@ class Fed:
         self.given: list[bytes] = []
         self.ended = False
         self.remarks: list[str] = []
+        self.asked = monotonic()
 
     def read(self, patience: float) -> bytes:
-        return self.given.pop(0) if self.given else b""
+        if self.given:
+            self.asked = monotonic()
+            return self.given.pop(0)
+        assert monotonic() - self.asked < LONGEST, "no answer to what was given"
+        return b""
 
     def close(self) -> None:
         """Nothing is open."""

@@ -80,5 +80,7 @@ def test_words_that_are_none_are_bad_input(assay: Run) -> None:
     assert (
         "`all` is none of actions, guards, pairs" in assay("generate", "tests", "counter.assay", "--cover", "all").err
     )
-    assert "`Lease` does not have the form" in assay("generate", "tests", "counter.assay", "--driver", "Lease").err
+    for name in ("Lease", "class:Lease", "a.import:Lease"):
+        ran = assay("generate", "tests", "counter.assay", "--driver", name)
+        assert f"`{name}` does not have the form" in ran.err
     assert assay("generate").code == 2

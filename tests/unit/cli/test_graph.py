@@ -85,6 +85,7 @@ def test_a_limit_is_said(assay: Any) -> None:
         (("--to", "count == "), "E0"),
         (("--to", "count"), "E2"),
         (("--view", "1 // count"), "E861"),
+        (("--view", "count, count + 1"), "E861"),
         (("--from", "count == 1"), "E901"),
         (("--out", "graph.pdf"), "E901"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import errno
 import json
 import logging
 import os
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 
 from assay.record import Recorder, RecordingHandler, RecordingSpanProcessor
+from assay.record.own_file import OwnFile
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -208,6 +210,21 @@ def test_events_that_find_no_room_are_counted_and_told(tmp_path: Path) -> None:
     assert not cut.endswith("}")
     assert json.loads(later)["event"] == "Later"
     assert (json.loads(said)["event"], json.loads(said)["lost"]) == (None, 2)
+
+
+def test_what_several_writes_have_lost_is_told_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int, _text: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = OwnFile(tmp_path / "events.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        assert [file.write([b"a\n", b"b\n"]), file.write([b"c\n"])] == [2, 1]
+    assert file.write([b"d\n"]) == 0
+    file.close()
+    later, said = file.path.read_text(encoding="utf-8").splitlines()
+    assert later == "d"
+    assert json.loads(said)["lost"] == 3
 
 
 def test_a_disk_that_is_full_from_the_start_does_not_stop_the_program(caplog: pytest.LogCaptureFixture) -> None:

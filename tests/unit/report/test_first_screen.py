@@ -11,6 +11,8 @@ import pytest
 from assay.cli.settings import load
 from assay.report.logs.first_screen import MOST_LINES, first_screen
 from assay.report.logs.shown_line import place_text, shown_line
+from assay.report.logs.trouble import finding_lines
+from assay.report.logs.validation_text import label_of
 from assay.traces.diagnosis.incident_moments import Moment
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.durations import difference_in_words, duration_in_words
@@ -18,6 +20,7 @@ from assay.traces.event import Event, LogPosition, LogRecord, Notice, ProcessRun
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Validation
 from assay.traces.spec_selection import validate_with_selection
+from assay.traces.trouble.finding import Gravity, TroubleFinding
 
 SPEC = """\
 module counters
@@ -75,6 +78,19 @@ def test_a_finding_shows_the_line_with_its_field_marked_in_the_words_of_the_spec
     assert lines[at + 1][:mark].endswith('"n": ')
     assert lines[at + 2][mark:] == "^ n is 7 here"
     assert any("guard one_more is false" in line for line in lines)
+
+
+def test_a_label_that_is_a_part_of_a_word_is_said(tmp_path: Path) -> None:
+    validation, _ = answer(tmp_path, [1, 7, 2])
+    (part,) = validation.violations[0].blame[0].parts
+    assert label_of(replace(part, label="own", text="owner == none")) == "own"
+    assert label_of(replace(part, label="owner", text="owner == none")) == ""
+    assert label_of(replace(part, label=str(part.spec))) == ""
+
+
+def test_partitions_that_the_heading_does_not_name_are_listed() -> None:
+    finding = TroubleFinding(Gravity.STUCK, "T-12 is stuck", "It does not move.", partitions=("T-1", "T-12", "T-12#2"))
+    assert next(iter(finding_lines(finding))).text.endswith("T-12 is stuck, T-1, T-12#2")
 
 
 def test_a_broken_property_is_the_first_line(tmp_path: Path) -> None:

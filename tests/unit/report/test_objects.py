@@ -13,10 +13,12 @@ from assay.api.log_answers import validate
 from assay.checker.report import Outcome, PropertyResult
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span
 from assay.grammar.kernel import types as t
+from assay.grammar.load import load_text
 from assay.grammar.values import Atom
 from assay.report.diagnostics import diagnostics_text, error_object
 from assay.report.junit import Case, junit, junit_of_report
-from assay.report.specs.check_object import report_object
+from assay.report.specs.check_object import model_object, report_object
+from assay.report.specs.text import model_lines
 from assay.traces.result import LogViolation
 
 PLACE = Span("lamp.assay", 2, 5, 2, 9)
@@ -41,6 +43,13 @@ trace log:
     on Opened(door: Door): unlock(door)
     order: file
 """
+
+
+def test_parameters_are_written_as_values_of_their_types() -> None:
+    text = "param P: set[0 .. 3] = {3, 1}\nparam Q: (0 .. 3)? = none\nparam R: (bool, 0 .. 3) = (true, 2)\n"
+    made = load_text(text).kernel
+    assert json.loads(json.dumps(model_object(made)))["parameters"] == {"P": [1, 3], "Q": None, "R": [True, 2]}
+    assert [each.text for each in model_lines(made)] == ["  spec, default model: P = {1, 3}; Q = none; R = (true, 2)"]
 
 
 def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:

@@ -152,6 +152,22 @@ def test_a_step_that_changes_nothing_has_a_lane_though_no_variable_has_an_entry_
     assert "  participant L0 as b" in sequence_diagram(model, trace, "mermaid", "t").splitlines()
 
 
+ALL_AT_ONCE = """\
+module all
+param Node: set = {a, b, c, d, e, f, g, h}
+state:
+    on: map[Node, bool] = [n -> false]
+action tick:
+    on := [n -> true]
+"""
+
+
+def test_of_several_elements_that_a_step_does_not_name_the_first_acts(tmp_path: Path) -> None:
+    (tmp_path / "all.assay").write_text(ALL_AT_ONCE)
+    model, trace = walked(str(tmp_path / "all.assay"), "tick")
+    assert role_of(model, trace.steps[0].state, trace.steps[1]).lane == "a"
+
+
 def test_who_sends_is_who_the_guards_ask_for() -> None:
     model, trace = walked("systems/etcd_raft", "campaign(s2)", "ask(s2, s3, 0, 0)")
     role = role_of(model, trace.steps[1].state, trace.steps[2])

@@ -41,3 +41,11 @@ def test_known_behaviour_is_not_reported_again_beside_the_known_bug_of_its_lines
     bug = TroubleFinding(Gravity.BUG, "a bug", "Something is amiss.", lines=(event.record,))
     assert group.is_reported([bug])
     assert not group.is_reported([TroubleFinding(Gravity.WARNING, "no bug", "It is another.", lines=(event.record,))])
+
+
+def test_a_remark_about_no_slice_is_reported_by_no_finding_about_slices(tmp_path: Path) -> None:
+    validation, _ = answer(tmp_path, [1, 7])
+    group = RemarkGroup("risk", "two brokers have one id", (), (validation.violations[0].event,))
+    lost = TroubleFinding(Gravity.LOST, "lost", "Records are lost.", partitions=("a-0",))
+    assert not group.is_reported([])
+    assert not group.is_reported([lost])

@@ -62,6 +62,7 @@ def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: b
 def merge(files: tuple[Path, ...], spec: str | None, into: Path | None, as_json: bool) -> int:
     """Add up the coverage in FILES, and show it."""
     found = _sum([_read(file) for file in files])
+    # Coverage has the name of the module, and bundled specs are found by it.
     loaded = load(spec or found.spec.replace(".", "/"), None, {})
     if loaded.kernel.name != found.spec:
         raise SpecError([_unfit("coverage", f"coverage of {found.spec} says nothing of {loaded.kernel.name}")])

@@ -80,6 +80,7 @@ def _without_history(answer: LogAnswer, stories: tuple[str, ...]) -> list[Diagno
 
 def write_log_answer(answer: LogAnswer, output: LogOutput, title: str) -> int:
     """Print the answer, write the files that the user named, and return the exit code. ``title`` is that of the page."""
+    # The user names a slice as the logs do. In redacted answers it has another name.
     stories = tuple(map(answer.shown_name, output.stories))
     problems = [*_write_files(answer, title, output.junit, output.html), *_without_history(answer, stories)]
     specs = [part.spec.loaded for part in answer.parts]
@@ -108,7 +109,9 @@ def _write_files(answer: LogAnswer, title: str, junit: Path | None, html: Path |
         whole = f"{title}: cluster {answer.cluster}" if answer.clusters else title
         problems += write_result(html, answer.html(whole))
         for part in answer.clusters:
+            # The answer about several clusters is that about the gravest one, whose page was just written.
             if part.validation is not answer.validation:
+                # An id is text from a log: `/` or `..` in it must not choose another folder.
                 name = "".join(each if each.isalnum() or each in "-_" else "-" for each in part.cluster) or "unknown"
                 beside = html.with_name(f"{html.stem}-{name}{html.suffix}")
                 problems += write_result(beside, part.html(f"{title}: cluster {part.cluster}"))

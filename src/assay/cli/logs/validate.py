@@ -151,8 +151,7 @@ def validate(
     Exit code: 0 consistent      1 inconsistent      2 bad input
                3 inconclusive    4 vacuous: nothing was checked
     """
-    if since is not None and until is not None and since > until:
-        raise click.UsageError("--since lies after --until: nothing happened between them")
+    _refuse_no_time(since, until)
     bound = parse_settings(settings)
     limits = Options(
         nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole, first=first
@@ -176,9 +175,16 @@ def validate(
         named = None if spec is None else bundled(spec)
         found = api.answer(LogQuestion(paths, named, clause, limits, scope, shapes, redact, bundled), show)
         answering()
+        # Asked inside the block, which forgets the request at its end.
         is_interrupted = stopped() == INTERRUPTED
     code = write_log_answer(found, output, "redacted logs" if redact else " ".join(paths))
     return ExitCode.INTERRUPTED if is_interrupted else code
+
+
+def _refuse_no_time(since: int | None, until: int | None) -> None:
+    """Raise ``click.UsageError`` for a time without a moment: the answer about it would be `consistent`."""
+    if since is not None and until is not None and since > until:
+        raise click.UsageError("--since lies after --until: nothing happened between them")
 
 
 def _spec_on_spark(spec: str | None, model: str | None, bound: Mapping[str, str]) -> SpecSelection:
@@ -186,6 +192,7 @@ def _spec_on_spark(spec: str | None, model: str | None, bound: Mapping[str, str]
     from assay.spark.logs import spec_for_cluster  # noqa: PLC0415 - Spark is loaded where it is asked for
 
     if spec is None:
+        # Clusters in ZooKeeper mode and in KRaft mode may be among the logs: each has a spec of its own.
         return spec_for_cluster.select_by_lines(model, bound)
     return spec_for_cluster.SpecSelection(load(spec, model=model, settings=bound).loaded)
 

@@ -35,6 +35,7 @@ def follow_log(question: LogQuestion, seconds: float | None, output: LogOutput) 
 
     begun = monotonic()
     doing("a log was followed")
+    # Ctrl-C ends the following alone: nothing is raised into the answer, which is made of what was read.
     with stoppable() as asked:
 
         def over() -> bool:

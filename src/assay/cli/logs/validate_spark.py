@@ -109,6 +109,7 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
         from assay.report.logs.html import html_report  # noqa: PLC0415 - most answers are no page
 
         title = "redacted logs" if question.redact else " ".join(paths)
+        # One cluster alone: a page about several was refused before.
         page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
         problems += write_result(output.html, page)
     return _write_answer([each.spec for each in found], reports, problems, output)
@@ -123,6 +124,7 @@ def _answers(
     from assay.spark.logs.validate import validating  # noqa: PLC0415
     from assay.spark.session.session import local_settings, session  # noqa: PLC0415
 
+    # Pattern files are read here: the tasks may be on machines that do not have them.
     asked = ClusterQuestion(
         question.spec,
         question.clause,
@@ -134,6 +136,7 @@ def _answers(
             threads=orders_by_thread(question.spec.loaded),
         ).portable(),
         question.redact,
+        # Only a page and tables have lines that no rule uses: otherwise those need not leave the cluster.
         all_events=output.html is not None or output.tables is not None,
     )
     problems: list[Diagnostic] = []

@@ -54,6 +54,7 @@ def demo() -> int:
             ]
         )
         say(line.indented(3) for line in shown.answer)
+        # The answers are known beforehand. Another one is a mistake of assay, whatever the user did.
         promises.append(ExitCode.OK if shown.as_promised else ExitCode.INTERNAL)
     say(
         [

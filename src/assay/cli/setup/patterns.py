@@ -52,6 +52,7 @@ def test(file: Path, logs: tuple[Path, ...], as_json: bool) -> int:
 
 def _lines(logs: tuple[Path, ...]) -> Iterator[str]:
     for log in logs:
+        # A line of a log ends with a line feed alone: a carriage return within a message must not cut it.
         with log.open(encoding="utf-8", errors="replace", newline="\n") as lines:
             yield from (line.rstrip("\r\n") for line in lines)
 

@@ -158,15 +158,18 @@ def check(
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     read = partial(load, spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
+        # None asks for all properties, and an empty set for none.
         properties=frozenset(names) or None,
         order=order,
         max_depth=depth,
         max_states=max_states,
         timeout=timeout,
+        # A watched check goes on without end: the limit is that of each search (`_search_again`).
         started=limit_time(None if watched else timeout, patient=checkpoint is not None or resume is not None),
         threads=threads,
         memory=memory,
         fingerprints=fingerprints,
+        # A search that is resumed goes on writing into the folder that it came from.
         checkpoint=checkpoint if resume is None else Path(resume),
         checkpoint_every=checkpoint_every,
         resume=resume is not None,
@@ -187,6 +190,7 @@ def _answer(
     if cluster is not None:
         found = search_on_spark(asked.loaded, limits, cluster)
         return CheckAnswer(spec=asked, report=found.report, declined=found.declined)
+    # For that engine, and for no other, `selected_cluster` gives a cluster.
     assert engine != "spark"
     return search(asked, limits, engine)
 
@@ -197,6 +201,7 @@ def _search_again(
     """A search of ``--watch``: its time limit begins anew, and only those of the properties asked for are looked at."""
     wanted = limits.properties if names is None else names
     answer = _answer(spec, replace(limits, properties=wanted, started=time.monotonic()), engine, None)
+    # Ctrl-C ends the watching, and not only this search.
     if answer.report.interrupted:
         raise KeyboardInterrupt
     return answer

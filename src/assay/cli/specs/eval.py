@@ -62,6 +62,7 @@ def eval(  # noqa: A001 - the name of the command
         say(line for place, row in rows for line in _lines(stepper, place, row, headed=trace is not None))
         if stopped is not None:
             complain([Line(f"the trace ends here: {stopped}", Tone.WARN)])
+    # A value that is missing must not pass for an answer in a script.
     undefined = any(value.undefined is not None for _, row in rows for _, value in row)
     return ExitCode.INCONCLUSIVE if undefined or stopped is not None else ExitCode.OK
 

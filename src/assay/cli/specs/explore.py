@@ -142,6 +142,7 @@ def _serve(session: ExplorerSession, port: int, *, no_browser: bool) -> int:
     with server:
         try:
             server.serve_forever()
+        # How a page is ended: it is no failure.
         except KeyboardInterrupt:
             return ExitCode.OK
     return ExitCode.OK

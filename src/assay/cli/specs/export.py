@@ -37,6 +37,7 @@ def export(spec: str, model: str | None, settings: tuple[str, ...], to: str, out
     Exit code: 0 written    2 bad input, or a construct that TLA+ or TLC lacks
     """
     loaded = load(spec, model, parse_settings(settings))
+    # Printing calls itself as deep as expressions are nested.
     with deep_recursion(loaded.kernel):
         exported = to_tla(loaded.kernel)
     problems = _write(exported, out)

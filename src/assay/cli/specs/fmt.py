@@ -74,6 +74,7 @@ def _format_all(specs: tuple[Path, ...]) -> list[Formatted]:
     for path in specs:
         read = read_spec(path)
         sources[read.file] = read.text or ""
+        # Gone on with, so that one command reports the mistakes of all files.
         if read.text is None or read.parsed is None or not read.parsed.ok:
             mistakes += read.diagnostics
             continue

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from keyword import iskeyword
 from pathlib import Path
 from time import monotonic
 
@@ -84,12 +85,14 @@ def tests(
     complain_about(loaded.diagnostics, loaded.sources)
     with stoppable() as asked:
         over = _limit(asked, timeout)
+        # A third of the time at most goes into a search of all states for what no run covers.
         never = partial(never_covered, loaded.kernel, kinds, timeout / 3, over)
         found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest", never=never)
     text = _text(found, to, spec, loaded.overrides, named, out)
     problems = [] if out is None else write_result(out, text + "\n")
     complain_about(problems)
     if out is None:
+        # Standard output is the file then. What is said about it must not get into it.
         say([Line(text)])
         complain(coverage_lines(found))
     elif not problems:
@@ -111,7 +114,8 @@ def _limit(asked: Callable[[], bool], timeout: float) -> Callable[[], str | None
 
 def _module_and_class(driver: str) -> tuple[str, str]:
     named = DRIVER.fullmatch(driver)
-    if named is None:
+    # A keyword of Python has the form of a name, and would make a file that cannot be imported.
+    if named is None or any(map(iskeyword, (*named[1].split("."), named[2]))):
         raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
     return named[1], named[2]
 
@@ -129,4 +133,5 @@ def _text(
 ) -> str:
     if to == "json":
         return json.dumps(runs_object(found, spec, settings), ensure_ascii=False, indent=1)
+    # On standard output the file has no place yet: one in the working directory is assumed.
     return pytest_text(found, spec, settings, driver, out or Path("test_runs.py")).rstrip("\n")

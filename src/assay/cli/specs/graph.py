@@ -31,6 +31,7 @@ from assay.report.specs.graph_files import MOST_DRAWN, Format, picture_file
 
 WRONG_QUESTION, TOO_LARGE = "E861", "E860"
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+# What speaks of one state. Other properties speak of steps or of whole runs.
 STATE_KINDS = ("reachable", "invariant", "lemma")
 
 
@@ -80,6 +81,7 @@ def graph(
     """
     if sources is not None and targets is None:
         raise click.UsageError("--from needs --to: what is to be reached from there")
+    # Before the states are looked at, which may take minutes.
     _refuse_endings(files)
     questions = Questions(view, {"from": sources, "to": targets, "dominators": goal})
     loaded = questions.load(spec, model, parse_settings(settings))
@@ -106,6 +108,7 @@ class Questions:
     def load(self, spec: str, model: str | None, settings: Mapping[str, str]) -> Loaded:
         """The spec with these expressions as added declarations. The name of a property is used as it is."""
         for text in (self.view, *self.conditions.values()):
+            # The text becomes a line of the spec. With two lines, the second could declare anything.
             if text is not None and ("\n" in text or not text.strip()):
                 raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, "an expression stands on one line")])
         shown = [] if self.view is None else [f"show: {self.view}"]
@@ -113,6 +116,10 @@ class Questions:
         loaded = load(
             spec, model, settings, [*shown, *(_declared(o, t) for o, t in asked.items() if not NAME.fullmatch(t))]
         )
+        lines = [each.span.line for each in loaded.kernel.shows[-2:]]
+        if self.view is not None and len(lines) > len(set(lines)):
+            what = "`--view` takes one expression: several are a tuple in brackets, such as `(a, b)`"
+            raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, what)])
         known = {prop.name for prop in loaded.kernel.properties if prop.kind in STATE_KINDS}
         # A single name may be a property, which is known when the spec was read, or an expression, such as a boolean
         # variable. For that the spec is read once more.
@@ -128,6 +135,7 @@ class Questions:
         if text is None:
             return None
         by_name = {prop.name: prop for prop in kernel.properties}
+        # The declaration that was added goes first: it exists only where no property has that name.
         prop = by_name.get(_name(option)) or by_name[text]
         return prop.conjuncts
 
@@ -153,6 +161,7 @@ def _answered(
     view = None
     if questions.view is not None:
         try:
+            # The last one: those of the spec itself stand before it.
             view = collapsed(found, kernel.shows[-1].value)
         except Undefined as undefined:
             what = f"the view has no value in a reachable state: {undefined.message}"

@@ -65,6 +65,7 @@ def mutate(
     """
     loaded = load(spec, model, parse_settings(settings))
     longer = None if scenarios is None else load(spec, scenarios, parse_settings(settings))
+    # Without the view: mutants are compared with the spec by their whole states.
     limits = SearchOptions(max_states=max_states, timeout=timeout, threads=threads, view=False)
     mutation = run(loaded, limits, used, longer)
     complain_about(loaded.diagnostics, loaded.sources)
@@ -82,6 +83,7 @@ def run(loaded: Loaded, limits: SearchOptions, used: bool = False, longer: Loade
     The scenarios of ``longer``, another model of the spec, judge too.
     """
     with stoppable() as asked, activity("checking the spec") as show:
+        # The limits are for mutants: without a complete answer about the spec there is nothing to judge them by.
         original = _checked(loaded, replace(limits, max_states=None, timeout=None, interrupted=asked))
         most = limits.max_states or GROWTH * original.statistics.distinct + 10_000
         options = replace(limits, max_states=most, interrupted=asked)

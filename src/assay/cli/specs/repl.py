@@ -55,6 +55,7 @@ def repl(spec: str | None, model: str | None, settings: tuple[str, ...], trace: 
     """
     chosen, saved = parse_settings(settings), None if trace is None else read_trace(trace)
     if saved is not None:
+        # A mistake may be looked for in an edited copy: what the command names goes before what the run was saved with.
         spec, model, chosen = spec or saved.spec, model or saved.model, {**saved.settings, **chosen}
     if spec is None:
         raise click.UsageError("Missing argument 'SPEC'")
@@ -134,6 +135,7 @@ class Session:
         except NoSuchStepError as error:
             return [Line(str(error), Tone.WARN)]
         except UnusableSpecError as error:
+            # Asked last, since a variable may be called as a command is.
             if meant := self._command_without_colon(text):
                 return [Line(f"commands begin with a colon: `{meant}`", Tone.WARN)]
             complain_about(error.diagnostics, error.sources)
@@ -231,6 +233,7 @@ class Session:
         return [*self._ended(stopped), *self._path(), *self._steps("")]
 
     def _reload(self) -> list[Line]:
+        # If the spec cannot be read now, the assignment is not reached, and the walk goes on in the old one.
         path, self.stepper = self.stepper.trace, self._open()
         stopped = self.stepper.follow(path)
         return [*self._ended(stopped), *self._path(), *self._steps("")]

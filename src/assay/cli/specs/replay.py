@@ -77,4 +77,5 @@ def _scenario(loaded: Loaded, answer: Replay, name: str) -> list[str]:
 def _exit_code(answer: Replay) -> ExitCode:
     if answer.violated:
         return ExitCode.VIOLATED
+    # A run that is no longer possible violates nothing, whatever became of its property.
     return ExitCode.OK if answer.diverged is not None or answer.violated is False else ExitCode.INCONCLUSIVE

@@ -81,6 +81,7 @@ def simulate(
     Exit code: 0 everything was found reachable    1 something is violated    2 bad input
                3 nothing is violated in these walks: a simulation proves nothing
     """
+    # Before the spec is loaded, for the limit is that of the whole command.
     started = limit_time(timeout)
     bound = load(spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(

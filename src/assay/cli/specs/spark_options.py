@@ -54,6 +54,7 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--spark", "master", metavar="MASTER", help="The cluster of --engine spark.  [default: local[*]]"),
     ):
+        # The last one that is applied stands first in the help.
         command = option(command)
     return command
 
@@ -74,6 +75,7 @@ def selected_cluster(
             raise click.UsageError(
                 "--resume names the work directory to go on with: another one beside it has no meaning"
             )
+        # The option has no default of its own. Otherwise it would seem to be given without `--engine spark`.
         spread = ClusterOptions(partitions, exchange or "auto", resume or workdir, resume=resume is not None)
         return Cluster(master, spread)
     given = {"--spark": master, "--partitions": partitions, "--exchange": exchange, "--workdir": workdir}
@@ -91,6 +93,7 @@ def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> 
         raise SpecError([Diagnostic(NO_USE, NOWHERE, text)])
     from assay.spark.session.session import LOCAL, local_settings, require_pyspark, session  # noqa: PLC0415 - half a second
 
+    # Before the next import, which needs pyspark: the message says how it is installed.
     require_pyspark()
     from assay.spark.exploration import explore  # noqa: PLC0415 - likewise
 

@@ -23,6 +23,7 @@ from assay.report.specs.text import TONES, property_lines
 
 POLL = 0.2
 """Seconds between looks at the files."""
+# Any search of the same model finds these again. What is unknown may be found by the next one.
 DECIDED = (Outcome.HOLDS, Outcome.UP_TO_BOUND, Outcome.VIOLATED)
 
 Contents = Mapping[str, str | None]
@@ -73,6 +74,7 @@ class WatchedCheck:
         before, now = _parts(self._kernel), _parts(kernel)
         same = {name for name, part in now.items() if before.get(name) == part}
         decided = {name for name, each in self._known.items() if each.outcome in DECIDED}
+        # These are open where a search ended at a violation. Then one search of all is due, not one of each.
         if not {"defined", "deadlock"} & self._known.keys() <= decided:
             return None
         asked = frozenset(now) if self.only is None else self.only & now.keys()
@@ -135,6 +137,7 @@ def _await_change(checked: Contents, files: Sequence[str]) -> None:
 
     Files that only the check has named are taken as they are now.
     """
+    # What was read before the check goes first: a save during the check is a change.
     known: Contents = {**_contents(files), **checked}
     last = known
     while True:

@@ -36,6 +36,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
     def is_asked() -> bool:
         if asked.is_set():
+            # A search that is told to stop makes its answer from now on.
             answering()
         return asked.is_set()
 
@@ -61,6 +62,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
         signal.set_wakeup_fd(previous)
         for each, handler in zip(SIGNALS, before, strict=True):
             signal.signal(each, handler)
+        # Last, so that no signal is written into a closed pipe. Its end ends the thread.
         os.close(writing)
 
 
@@ -70,8 +72,10 @@ def _watch(reading: int, asked: threading.Event, ended: threading.Event) -> None
         signals += (each for each in received if each in SIGNALS)
         if signals:
             asked.set()
+        # One Ctrl-C sets no limit: who will not wait for the answer presses again.
         grace = GRACE if len(signals) > 1 else NOTICE if signal.SIGTERM in signals else None
         if grace is not None and not ended.wait(grace):
+            # By the descriptor: the main thread may hold the lock of `sys.stderr` for ever.
             os.write(
                 sys.__stderr__.fileno() if sys.__stderr__ else 2, b"interrupted: what was reached cannot be told\n"
             )

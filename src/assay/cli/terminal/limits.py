@@ -20,6 +20,7 @@ from assay.cli.terminal.supervisor import limit_time
 from assay.grammar.current_work import answering
 from assay.traces.stop import request, stop_requests, stopped
 
+# In seconds.
 TICK = 0.1
 INTERRUPTED = "interrupted"
 
@@ -41,6 +42,7 @@ def validation_limits(seconds: float | None, memory: int | None) -> Iterator[Non
             request(why)
 
         def look(_signal: int, _frame: FrameType | None) -> None:
+            # The answer is being made already. To look on would cost it time, and a second request says nothing.
             if stopped() is not None:
                 return
             if deadline is not None and time.monotonic() >= deadline:
@@ -55,6 +57,7 @@ def validation_limits(seconds: float | None, memory: int | None) -> Iterator[Non
 
         handlers = {signal.SIGALRM: look, signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
         before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
+        # After its handler, and below it is stopped before that is taken away: SIGALRM without one ends the process.
         signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
         try:
             yield
@@ -73,6 +76,7 @@ def memory_in_use() -> int:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     except OSError:
         return 0
+    # Forked children share most of their pages with this process, whose own number has these already.
     return own + sum(_private(child) for child in children)
 
 

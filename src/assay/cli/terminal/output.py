@@ -81,6 +81,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def _put(stream: TextIO, text: str) -> None:
+    # The stream may be one that `start` has not replaced, whose own way with strange characters is an exception.
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     stream.flush()

@@ -26,6 +26,7 @@ def size_in_bytes(_context: click.Context, _option: click.Parameter, text: str |
     """The value of an option as a number of bytes; raises ``click.BadParameter``."""
     if text is None:
         return None
+    # `kB` and `KB` are the same thousand bytes. Only an `i` makes 1,024 of them.
     found = FORM.fullmatch(text.strip().upper())
     if found is None or found[2] not in UNITS or len(found[1]) > LONGEST:
         raise click.BadParameter(f"{text!r} is no size: write for example 800M or 4G")

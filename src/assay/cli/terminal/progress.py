@@ -21,6 +21,7 @@ def search_progress() -> Iterator[Callable[[Progress], None]]:
 
 
 def _show(show: Callable[[str], None], at: Progress) -> None:
+    # Without a terminal, too: if the search has to be ended from outside, the parent process says this.
     doing(f"level {at.level} was searched, {at.distinct:,} distinct states so far")
     show(progress_text(at))
 

@@ -75,7 +75,9 @@ class StandardStreams:
         Who closes standard error before the program begins does not want it, and nothing is lost.
         """
         _flush()
+        # Above, because only then it is known whether what was buffered can be written.
         error = None if self.unwanted else self.error.lost
+        # Code 2 is no exception here: what was lost on standard output is the JSON that says why.
         if self.output.lost is not None and code not in (HELD - {2}):
             sys.stderr.write(f"error: standard output cannot be written: {self.output.lost}\n")
             code = OUTPUT_LOST

@@ -31,8 +31,10 @@ ENDING = 10.0
 """Seconds from then on for its answer, which may need explanations; without a limit after Ctrl-C."""
 POLL = 0.1
 WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGTSTP, signal.SIGCHLD)
+# Two times in seconds, the second one by `time.monotonic`; two flags; the length of the text in bytes.
 _HEAD = struct.Struct("dd??H")
 _PAGE = 4096
+# PR_SET_PDEATHSIG of prctl(2).
 _KILL_WITH_PARENT = 1
 
 
@@ -54,6 +56,7 @@ class Noticeboard:
 
     def write(self) -> None:
         """Show the other process what is here."""
+        # The text is there before its length: who reads in between gets one that is cut, at worst.
         head = (self.limit, self.deadline, self.is_ending, self.is_patient, len(self._text))
         self._page[_HEAD.size : _HEAD.size + len(self._text)] = self._text
         _HEAD.pack_into(self._page, 0, *head)
@@ -104,6 +107,7 @@ def supervised(work: Callable[[], int]) -> int:
     """The exit code of ``work``, which runs in a child process. A parent that comes back from here has nothing left to
     do but to exit.
     """
+    # With ASSAY_DEBUG there is one process, as debuggers and profilers want it.
     if not hasattr(os, "fork") or os.environ.get("ASSAY_DEBUG"):
         return work()
     board = Noticeboard()
@@ -114,6 +118,7 @@ def supervised(work: Callable[[], int]) -> int:
     # comes.
     before = [signal.signal(each, _nothing) for each in WATCHED]
     wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    # What is still buffered at the fork would be written by both.
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     parent = os.getpid()
@@ -157,6 +162,7 @@ def _become_child(parent: int, board: Noticeboard) -> None:
         signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # the shell sees only the parent stop
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
+        # The parent has ended before the line above took effect.
         if os.getppid() != parent:
             os._exit(INTERRUPTED)
 
@@ -175,6 +181,7 @@ class _Watch:
     def code(self) -> int:
         """Wait for the child, and say how it ended."""
         while True:
+            # Signals end the wait, that of the child's end among them. The limit on the page has to be looked at.
             select.select([self._signals], [], [], POLL)
             with contextlib.suppress(BlockingIOError):
                 for each in os.read(self._signals, 64):
@@ -239,5 +246,6 @@ class _Watch:
         sentence = f"{why[0].upper()}{why[1:]}. What was found until then is lost."
         if as_json:
             sys.stdout.write(json.dumps({"assay": "1", "verdict": verdict, "stopped": why}, ensure_ascii=False) + "\n")
+        # Standard output holds one JSON object and nothing else.
         (sys.stderr if as_json else sys.stdout).write(f"{verdict}\n\n{sentence}\n")
         return code

@@ -56,6 +56,7 @@ def clusters_object(reports: Sequence[ClusterReport]) -> dict[str, Any]:
 
     At the top is the gravest answer, with the events, findings, notices and nodes of all.
     """
+    # Made once: each is below `clusters`, and its lists are joined at the top.
     each = [validation_object(report.validation, report.overview) for report in reports]
     gravest = each[reports.index(gravest_first(reports)[0])]
     return {
@@ -87,6 +88,7 @@ def clusters_lines(reports: Sequence[ClusterReport], *, details: bool = False, w
             lines += answer_lines(report.validation, report.overview, details=True, width=width)
         return lines
     shown = gravest_first(reports)[:_MOST_SHOWN]
+    # In the order in which --details and JSON have them.
     for report in (each for each in reports if each in shown):
         lines += [Line(""), _heading(report)]
         # Two lines of each are the blank one and the heading.

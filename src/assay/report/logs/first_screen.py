@@ -16,7 +16,7 @@ from assay.report.logs.remarks import RemarkGroup, remark_groups, reported_toget
 from assay.report.logs.shown_line import marked_field, place_text, short_places, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
-from assay.report.logs.validation_text import slice_noun, validation_lines
+from assay.report.logs.validation_text import label_of, slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview, files_to_add
 from assay.traces.diagnosis.unnamed_events import own_clause
 from assay.traces.event import Notice
@@ -73,6 +73,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
         missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
     # Five lines are for the two sections, each with a blank line and a heading, and for the blank line before the end.
     room = MOST_LINES - len(head) - len(tail) - 5
+    # Two lines at least, however long the story is: what is missing may be why nothing was found.
     listed = min(len(missing), max(2, room - len(story)))
     lines = [*head, *_section("what happened (UTC)", fitting(story, room - listed), len(story), "--html")]
     lines += _section("what is missing, or was noticed", missing[:listed], len(missing), "--details")
@@ -121,6 +122,7 @@ def _short(text: str) -> str:
     """
     if len(text) <= LONGEST:
         return text
+    # A first sentence of a few words says too little to stand for the whole.
     end = text.rfind(". ", LONGEST // 3, LONGEST)
     return f"{text[: LONGEST - 1]}…" if end < 0 else text[: end + 1]
 
@@ -154,11 +156,13 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     """
     findings = validation.trouble.findings
     groups = [each for each in remark_groups(validation) if not each.is_reported(findings)]
+    # A broken rule takes lines of its own below. Without one there is room for more.
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE - (story > LEAST_STORY)
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
     others = findings[len(grave) :][: most - len(grave) - len(risks)]
     known = [each for each in groups if each.severity != "risk"][: most - len(grave) - len(risks) - len(others)]
+    # Lost records and risks from both sources first, then the lesser findings of both.
     yield from _trouble(grave)
     yield from _remarks(risks)
     yield from _trouble(others)
@@ -166,6 +170,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     left = len(findings) + len(groups) - len(grave) - len(risks) - len(others) - len(known)
     if left:
         yield Line(f"  and {plural(left, 'more finding')}, see --details", Tone.WARN)
+    # That no line tells of a loss must not stand below a finding that does.
     if not grave and not any(each.severity == "risk" for each in groups):
         yield from _loss(validation, input_)
 
@@ -289,6 +294,7 @@ def _finding(number: int, violation: LogViolation, *, own: bool) -> Iterator[Lin
     elif first is not None:
         elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event.record.place)}"
         yield Line(f"   {_rule(first, own=own)}{elsewhere}")
+    # The change of a field is said beside its mark already.
     if violation.repair.kind not in ("none", "change") and violation.contradiction is None:
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
 
@@ -298,7 +304,7 @@ def _rule(blame: Blame, *, own: bool) -> str:
     if not blame.parts:
         return f"no step `{blame.action}` is possible here"
     part = blame.parts[0]
-    label = "" if part.label in part.text or part.label == str(part.spec) else part.label
+    label = label_of(part)
     if own:
         values = ", ".join(f"{text} = {clean(value)}" for text, value in (*part.log, *part.model)[:3])
         return f"{blame.action}: {part.kind} {label or part.text} is false{f' ({values})' if values else ''}"
@@ -314,7 +320,9 @@ def _next(validation: Validation, input_: Overview) -> Iterator[Line]:
 
 
 def _advice(validation: Validation, input_: Overview) -> str:
+    # Findings are in the order of their gravity: this is the advice of the gravest that has one.
     advised = next((each.advice for each in validation.trouble.findings if each.advice), None)
+    # Lost records and what is stuck go before everything that the model says.
     if advised is not None and validation.trouble.findings[0].gravity <= Gravity.STUCK:
         return clean(advised)
     if validation.violations and validation.verdict is TraceVerdict.INCONSISTENT:
@@ -329,6 +337,7 @@ def _advice(validation: Validation, input_: Overview) -> str:
             if names
             else f"mend this first: {clean(risks[0].text)}"
         )
+    # Advice about Kafka's files is of no use for a user's own spec.
     own = own_clause(validation) is not None
     if validation.verdict is TraceVerdict.VACUOUS and own:
         return "compare what the log holds with `from` and `on` of the trace clause"
@@ -387,6 +396,7 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     for notice in (*validation.notices, *input_.lacking):
         if notice.kind not in UNTIMELY:
             by_kind.setdefault(notice.kind, []).append(notice)
+    # False sorts before True: what tells of no loss comes last.
     for text in _alternating([reported_together(by_kind[each]) for each in sorted(by_kind, key=HARMLESS.__contains__)]):
         yield Line(f"  {_short(clean(text))}", Tone.WARN)
 

@@ -82,6 +82,7 @@ def histories(validation: Validation) -> list[ExecutionHistory]:
     own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
     found: list[ExecutionHistory] = []
     if validation.execution is not None:
+        # Cells of slices are left out: their values are in the histories of the slices.
         found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None))
     found += [
         _history(kernel, each.execution, partial(_of_slice, own, each.name), own, each.name)
@@ -92,6 +93,7 @@ def histories(validation: Validation) -> list[ExecutionHistory]:
 
 
 def _of_slice(own: str, name: str, cell: Cell) -> Cell | None:
+    # In its own search a slice is the only element of its set, under another name.
     return cell._replace(element=name) if cell.set == own else None
 
 
@@ -111,6 +113,7 @@ def _history(
     steps: list[HistoryStep] = []
     before = execution.initial
     for step in execution.steps:
+        # A line that only agrees with the state leaves it as the same object, and needs no comparison.
         changes = tuple(_changes(kernel, before, step.state, keep)) if step.state is not before else ()
         steps.append(HistoryStep(step.event, _name(kernel, step, slices, name), changes))
         before = step.state

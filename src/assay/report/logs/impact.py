@@ -33,6 +33,7 @@ def impact_lines(validation: Validation) -> Iterator[Line]:
 
 def longest_first(impacts: Sequence[Impact]) -> list[Impact]:
     """Sorted by the time for which conditions held, the longest first; without an upper bound before the others."""
+    # What has no upper bound may be the longest.
     return sorted(impacts, key=lambda each: (-1 if each.at_most is None else 0, -(each.at_most or 0), -each.at_least))
 
 

@@ -34,6 +34,7 @@ class RemarkGroup:
 
     def is_reported(self, findings: Sequence[TroubleFinding]) -> bool:
         """Whether a finding about lost records tells of the same slices, or a known bug of these or of the same lines."""
+        # A finding of the same kind only: a stuck partition says nothing of records at risk.
         graver = (Gravity.LOST, Gravity.RISK) if self.severity == "risk" else (Gravity.BUG,)
         same = [each for each in findings if each.gravity in graver]
         reported = {name for each in same for name in each.partitions}

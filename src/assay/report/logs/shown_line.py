@@ -9,6 +9,7 @@ from assay.report.lines import Line, Tone, clean
 from assay.traces.event import Event, LogPosition
 from assay.traces.result import LogViolation
 
+# The numbers of repetitions are bounded: a line of a log may be a megabyte of slashes.
 _LONG_PLACE = re.compile(r"(?<![\w./~-])/(?:[^/\s:`]{1,255}/){1,40}?([^/\s:`]{1,255}/[^/\s:`]{1,255}:\d)")
 BEFORE = 60
 """Of a long line, as many characters before the marked field are shown."""
@@ -30,6 +31,7 @@ def short_places(text: str) -> str:
 
 def shown_line(event: Event, value: str | None, field: str | None, why: str) -> Iterator[Line]:
     """The line, and below it a mark at the value of the field with the reason. Without a value its beginning is marked."""
+    # Before the value is looked for: a character that is escaped takes several columns.
     message = clean(event.record.message.partition("\n")[0])
     begin, length = _span(message, value, field)
     start = max(0, begin - BEFORE) if len(message) > WIDTH else 0

@@ -54,6 +54,7 @@ def story_lines(validation: Validation, name: str, explain: Explain) -> Iterator
     yield Line(f"the story of {clean(name)}", Tone.HEADING)
     verdict = next(each for each in validation.slices if each.name == name)
     yield Line(f"  {verdict.verdict.value}" + (f": {clean(verdict.reason)}" if verdict.reason else ""))
+    # What was measured earlier belongs to the time before this story.
     begin = next((each.time for each in found if each.time is not None), 0)
     marks = sorted((mark for mark in _marks(validation.impact, name) if mark[0] >= begin), key=lambda mark: mark[0])
     for chapter in found:

@@ -66,6 +66,7 @@ def lasting(validation: Validation, input_: Overview) -> list[str]:
 
 def fitting(entries: Sequence[Happened], room: int) -> list[Line]:
     """The entries in the order of time; where there is no room, the heaviest of them."""
+    # By place and not by entry: two entries may be equal.
     heaviest = sorted(range(len(entries)), key=lambda at: -entries[at].weight)[: max(room, 3)]
     kept = [entries[at] for at in sorted(heaviest)]
     return [Line(f"  {clock(each.time)[:8]}  {each.text}", each.tone) for each in kept]
@@ -100,6 +101,7 @@ def _with_terms(moments: Sequence[Moment], shared: Sequence[_Outage]) -> tuple[l
         # One that is too short is dropped: the controller's entry stands at its end anyway.
         if _is_worth_telling(each.spell):
             text = f"{reported[at].text}, after {_long(each.spell)} {words(each.measure)}"
+            # Heavier: a controller that came after a gap is what an operator looks for.
             reported[at] = replace(reported[at], text=text, weight=reported[at].weight + 1)
     return reported, left
 
@@ -112,6 +114,7 @@ def _joined(moments: Sequence[Moment], input_: Overview) -> Iterator[Happened]:
     for each in _with_restarts([each for each in moments if each not in closing]):
         node, _, rest = each.text.partition(" ")
         known = alike.get(rest)
+        # From the first of them, and not from the last: many restarts in a row are no single moment.
         if known is not None and each.time - known[0] <= TOGETHER:
             known[1].append(node)
             continue
@@ -133,6 +136,7 @@ def _with_restarts(moments: Sequence[Moment]) -> Iterator[Moment]:
             continue
         if each.of in ("death", "shutdown"):
             next_of_node = (later for later in range(at + 1, len(moments)) if moments[later].node == each.node)
+            # If the process ends once more before it starts, the start belongs to that end.
             start = next((later for later in next_of_node if moments[later].of in ("start", "death", "shutdown")), None)
             if start is not None and moments[start].of == "start":
                 reported.add(start)
@@ -172,6 +176,7 @@ def _outages(validation: Validation, input_: Overview) -> list[_Outage]:
 
 def is_closing(spell: Spell, shut_down: float | None) -> bool:
     """Whether an interval begins because all brokers are shut down from that time on: it is no outage."""
+    # Some time before: partitions lose their leaders while brokers stop one after the other.
     return spell.lasting and shut_down is not None and spell.begin >= shut_down - ENDED_BY
 
 

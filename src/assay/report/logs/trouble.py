@@ -4,6 +4,7 @@ not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,7 +58,8 @@ def finding_lines(finding: TroubleFinding) -> Iterator[Line]:
     tone = Tone.BAD if finding.gravity <= Gravity.STUCK else Tone.WARN
     when = f", {_span(finding)}" if finding.begin is not None else ""
     reference = f" ({finding.reference})" if finding.reference else ""
-    others = [name for name in finding.partitions if name not in finding.heading]
+    # A heading may name them already, as whole words: `T-1` is not named by `T-12`.
+    others = [name for name in finding.partitions if not re.search(_named(name), finding.heading)]
     concerned = f", {clean(', '.join(others[:3]))}" + (", …" if len(others) > 3 else "") if others else ""
     yield Line(f"{finding.gravity.words}: {clean(finding.heading)}{concerned}{reference}{when}", tone)
     yield Line(f"   {clean(finding.text)}")
@@ -65,6 +67,10 @@ def finding_lines(finding: TroubleFinding) -> Iterator[Line]:
         yield Line(f"   {clean(finding.advice)}")
     for record in finding.lines[:LINES_SHOWN]:
         yield Line(f"   {clean(str(record.place))}: {clean(record.message.partition(chr(10))[0])}", Tone.FAINT)
+
+
+def _named(partition: str) -> str:
+    return rf"(?<![\w.-]){re.escape(partition)}(?![\w#-])"
 
 
 def identity_text(identity: ClusterIdentity) -> str:

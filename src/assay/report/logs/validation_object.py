@@ -43,6 +43,7 @@ EXIT_CODES = {
 
 def exit_code(validation: Validation) -> ExitCode:
     """The exit code. A property that is violated on an accepted execution counts as a violation too."""
+    # Whatever the verdict about the lines: an inconclusive log may yet have broken a promise.
     broken = [ExitCode.VIOLATED] if validation.properties else []
     return worst([EXIT_CODES[validation.verdict], *broken])
 
@@ -139,8 +140,10 @@ def validation_cases(validation: Validation) -> list[Case]:
         TraceVerdict.INCONSISTENT: "failure",
         TraceVerdict.VIOLATED: "failure",
         TraceVerdict.INCONCLUSIVE: "error",
+        # A server must not be green where nothing was checked, as with the wrong files.
         TraceVerdict.VACUOUS: "error",
     }
+    # The whole text in each case: servers show one case at a time.
     details = "\n".join(line.text for line in validation_lines(validation))
     whole = Case(
         f"log against {validation.clause}",

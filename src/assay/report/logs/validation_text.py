@@ -59,6 +59,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
     ]
     if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
         lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
+    # By cause: a rule that a hundred lines break is told once, with the first of them in full.
     for number, group in enumerate(by_cause(validation.violations), start=1):
         lines += [Line(""), *_violation(number, group[0]), *_alike(group[1:])]
     for broken in validation.properties:
@@ -157,9 +158,16 @@ def _blame(blame: Blame, violation: LogViolation, *, most_likely: bool) -> Itera
         yield from _part(part)
 
 
+def label_of(part: FailedPart) -> str:
+    """The label of a false condition; empty where its text says it, or where it is its place."""
+    # Whole words: the label `own` is not said by `owner == none`.
+    is_said = re.search(rf"(?<!\w){re.escape(part.label)}(?!\w)", part.text) is not None
+    return "" if is_said or part.label == str(part.spec) else part.label
+
+
 def _part(part: FailedPart) -> Iterator[Line]:
-    label = "" if part.label in part.text or part.label == str(part.spec) else f" {part.label}"
-    yield Line(f"     {part.kind}{label} is false: {part.text}  ({part.spec})")
+    label = label_of(part)
+    yield Line(f"     {part.kind}{' ' if label else ''}{label} is false: {part.text}  ({part.spec})")
     yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in dict.fromkeys(part.log))
     yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in dict.fromkeys(part.model))
 
@@ -214,6 +222,7 @@ def _inconclusive(validation: Validation) -> Iterator[Line]:
     alike: dict[str, list[SliceResult]] = {}
     for result in validation.slices:
         if result.verdict is TraceVerdict.INCONCLUSIVE:
+            # Reasons name lines and numbers: without them thousands of slices have a few.
             alike.setdefault(_PLACE.sub("", result.reason or ""), []).append(result)
     for group in alike.values():
         shown = group if len(group) <= ALIKE_SHOWN + 1 else group[:ALIKE_SHOWN]

@@ -56,6 +56,7 @@ def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
     match type_:
         case t.MapType(key, image):
             yield from _map_changes(place, key, image, old, new)
+        # A tuple is a record without a name: its parts have none to be shown by, and it is shown whole.
         case t.RecordType(name, fields) if name:
             for field, a, b in zip(fields, old.fields, new.fields, strict=True):
                 yield from _changes(f"{place}.{field.name}", field.type, a, b)
@@ -79,6 +80,7 @@ def _bag_changes(place: str, item: t.Type, old: Any, new: Any) -> Iterator[str]:
 
 
 def _map_changes(place: str, key: t.Type, image: t.Type, old: Any, new: Any) -> Iterator[str]:
+    # Sorted, since the order of a set of keys differs from run to run.
     for k in sorter(key)(old.keys() | new.keys()):
         at = f"{place}[{show_value(k, key)}]"
         if k not in old:

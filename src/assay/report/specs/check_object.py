@@ -21,8 +21,8 @@ from assay.checker.report import (
 from assay.checker.results.shown import shown_values
 from assay.checker.saved_traces.json_values import to_json
 from assay.checker.saved_traces.saved_trace import state_to_json, step_to_json, step_types
-from assay.grammar.kernel import Kernel
-from assay.grammar.kernel.types import Sort
+from assay.grammar.kernel import BoundParameter, Kernel
+from assay.grammar.kernel.types import Sort, Type
 from assay.report.diagnostics import place_object
 from assay.report.specs.changes import change_lines, step_name
 from assay.report.specs.coverage import coverage_object
@@ -80,7 +80,7 @@ def _symmetry(report: Report) -> dict[str, Any]:
 
 def model_object(kernel: Kernel) -> dict[str, Any]:
     """What was checked: the module, the model, and its parameters."""
-    parameters = {p.name: _parameter(p.value) for p in kernel.parameters}
+    parameters = {p.name: _parameter(p) for p in kernel.parameters}
     return {"module": kernel.name, "model": kernel.model, "parameters": parameters}
 
 
@@ -129,6 +129,7 @@ def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
 def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
     return {
         **step_to_json(step, kernel),
+        # A step without an action, behind the first one, is a stuttering step.
         "text": step_name(kernel, step) if before is None or step.action is not None else "nothing happens",
         "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
         **_shown(kernel, step.state),
@@ -192,5 +193,11 @@ def abstract_object(side: AbstractSide) -> dict[str, Any]:
     }
 
 
-def _parameter(value: object) -> Any:
-    return list(value.elements) if isinstance(value, Sort) else getattr(value, "name", value)
+def _parameter(parameter: BoundParameter) -> Any:
+    match parameter.value, parameter.type:
+        case Sort(_, elements, _), _:
+            return list(elements)
+        case value, Type() as type_:
+            return to_json(value, type_)
+        case value, _:
+            return getattr(value, "name", value)

@@ -58,6 +58,7 @@ def _idle_guards(report: Report) -> Iterator[str]:
         idle.setdefault(guard.action, []).append(guard)
     for action, guards in idle.items():
         labels = ", ".join(guard.label for guard in guards)
+        # The place of the first is enough: they stand one below the other.
         yield f"action {action}: never the only obstacle: {labels}  ({guards[0].span})"
 
 

@@ -38,10 +38,12 @@ class GraphAnswers:
         states.
         """
         graph, codes = self.graph, [ExitCode.OK]
+        # A path of a single state is one: a state leads to itself in no steps.
         missed = (self.reach is not None and not self.reach.path) or self.dominated == 0
         hit = {label for label, hits in graph.bounds.items() if hits} - graph.kernel.accepted_bounds
         if graph.undefined is not None or (missed and graph.stopped is None and not graph.bounds):
             codes.append(ExitCode.VIOLATED)
+        # Behind a limit or a bound, what was asked about may yet be reached.
         if graph.stopped is not None or (missed and graph.bounds):
             codes.append(ExitCode.INCONCLUSIVE)
         if not graph.states:

@@ -30,6 +30,7 @@ def picture_file(picture: Picture, form: Format) -> str:
         case "dot":
             return dot(picture)
         case "json":
+            # The key is named because networkx before 3.6 calls it `links`.
             return json.dumps(nx.node_link_data(picture.networkx(), edges="edges"), ensure_ascii=False, indent=1) + "\n"
         case "svg":
             return svg(picture)
@@ -66,6 +67,7 @@ def svg(picture: Picture) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" font-family="monospace" font-size="12">',
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0 L8 4 L0 8 z" fill="#777"/></marker></defs>',
+        # Before the nodes, which lie above them.
         *(_edge(places, source, target, actions) for (source, target), actions in picture.edges.items()),
         *(_node(picture, places, at) for at in range(len(picture.nodes))),
         "</svg>",
@@ -88,6 +90,7 @@ def _layers(picture: Picture) -> list[list[int]]:
         order = {at: place / max(1, len(layer)) for layer in ordered for place, at in enumerate(layer)}
         for layer in ordered:
             mean = {at: sum(order[x] for x in neighbours[at]) / max(1, len(neighbours[at])) for at in layer}
+            # By number where the mean is the same: the drawing is the same in each run.
             layer.sort(key=lambda at: (mean[at], at))
     return ordered
 
@@ -118,6 +121,7 @@ def _edge(places: dict[int, tuple[float, float]], source: int, target: int, acti
         return f'<path d="M{x:.0f} {y - half:.0f} c-18 -22 18 -22 2 0" {style}>{title}</path>'
     if v > y:
         return f'<path d="M{x:.0f} {y + half:.0f} L{u:.0f} {v - half:.0f}" {style}>{title}</path>'
+    # Upwards, or within a layer, a straight line would lie on other nodes: it is bent to the right.
     bend = (x + u) / 2 + 40, (y + v) / 2 - 20
     return (
         f'<path d="M{x:.0f} {y - half:.0f} Q{bend[0]:.0f} {bend[1]:.0f} {u:.0f} {v + half:.0f}" {style}>{title}</path>'

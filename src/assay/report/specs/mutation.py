@@ -28,6 +28,7 @@ def _lines(mutation: Mutation) -> Iterator[Line]:
     yield Line("")
     for name, number in _kills(mutation).most_common():
         yield Line(f"  {name} kills {plural(number, 'mutant')}")
+    # First of all: an explanation that is wrong misleads whoever reads the spec.
     stale = tuple(each for each in mutation.judged if each.stale)
     yield from _listed(stale, "killed, though the spec says why it survives", Tone.BAD)
     for fate, (heading, tone) in _HEADINGS.items():
@@ -36,6 +37,7 @@ def _lines(mutation: Mutation) -> Iterator[Line]:
 
 def _summary(mutation: Mutation) -> Line:
     killed, equivalent = len(mutation.of(Fate.KILLED)), len(mutation.of(Fate.EQUIVALENT))
+    # No property could notice an equivalent mutant: it counts neither for the spec nor against it.
     counted = len(mutation.judged) - equivalent
     tone = Tone.GOOD if not mutation.of(Fate.SURVIVED, Fate.UNDECIDED) else Tone.BAD
     text = f"{killed:,} of {plural(counted, 'mutant')} killed"

@@ -36,6 +36,7 @@ def lemma_name(name: str) -> str:
 
 def certificate_lines(name: str, certificate: Certificate) -> Iterator[Line]:
     """A certificate as a fragment of a spec."""
+    # There is no lemma to keep: the types of the variables are enough.
     if not certificate.conjuncts:
         yield Line(f"certificate of {name}: it holds in every state of the right types", Tone.HEADING)
         return
@@ -55,6 +56,7 @@ def step_lines(kernel: Kernel, name: str, step: InductionStep) -> Iterator[Line]
     yield Line("  a state in which everything holds (it need not be reachable):")
     yield from (Line(f"      {text}") for text in initial_lines(kernel, states[0]))
     for at, (before, after) in enumerate(pairwise(states)):
+        # Of k-induction there are several steps, and the property is false behind the last one.
         yield Line("  a step from it changes:" if at == 0 else "  the next step changes:")
         yield from (Line(f"      {text}") for text in change_lines(kernel, before, after))
 

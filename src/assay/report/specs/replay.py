@@ -38,6 +38,7 @@ def replay_lines(kernel: Kernel, saved: SavedTrace, answer: Replay) -> Iterator[
     if answer.explanation is not None:
         yield from explanation_lines(answer.explanation)
     yield from blocked_lines(kernel, answer.blocked)
+    # A run that does no harm now is easily taken for a proof.
     if not answer.violated:
         yield Line("This says nothing of other runs: `assay check` does.", Tone.FAINT)
 

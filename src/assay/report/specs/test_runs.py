@@ -127,7 +127,9 @@ def pytest_text(found: CoveringRuns, spec: str, settings: Mapping[str, str], dri
     """A file of tests, one for each run, that call the ``driver`` (module, class); ``out`` is where it will lie."""
     covered = "\n".join(line.text for line in coverage_lines(found))
     head = f"Runs that cover {spec}, written by `assay generate tests`.\n\n{covered}\n"
+    # Relative to the file of tests: both are kept in one repository, wherever that lies.
     path = os.path.relpath(spec, out.parent)
+    # The first item that a run covers is covered by no run before it: no two tests have one name.
     runs = [
         {"name": _quoted(str(run.covers[0])), "steps": [_quoted(each.text) for each in run.steps]} for run in found.runs
     ]

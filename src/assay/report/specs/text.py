@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from assay.checker.interpreter.values.show import show_value
 from assay.checker.report import (
     AbstractSide,
     Attempt,
@@ -21,8 +22,8 @@ from assay.checker.report import (
 )
 from assay.checker.results.show_instance import show_instance
 from assay.grammar.diagnostics.diagnostic import Span
-from assay.grammar.kernel import Kernel
-from assay.grammar.kernel.types import Sort
+from assay.grammar.kernel import BoundParameter, Kernel
+from assay.grammar.kernel.types import Sort, Type
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.changes import change_lines, initial_lines, shown_lines, step_name
 from assay.report.specs.coverage import coverage_lines, idle_actions, idle_guards
@@ -42,6 +43,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 def report_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
     """The whole answer. ``unchecked`` names other models of the spec, of which it says nothing."""
+    # What a search that stopped has not exercised, it may not have come to.
     remarks = _stopped(report) or coverage_lines(report)
     return [*findings_lines(report, unchecked), *remarks, Line(""), statistics_line(report), *disk_line(report)]
 
@@ -110,9 +112,10 @@ def _stopped(report: Report) -> list[Line]:
 
 def model_lines(kernel: Kernel) -> list[Line]:
     """The name of the model with the values of its parameters."""
-    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}".replace(" ", GLUE) for p in kernel.parameters)
+    bound = "; ".join(f"{p.name} = {parameter_text(p)}".replace(" ", GLUE) for p in kernel.parameters)
     chosen = f"model {kernel.model}" if kernel.model else "default model"
     text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+    # A name that is longer than a line stays whole, so that it can be copied.
     lines = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
     return [Line(line.replace(GLUE, " "), Tone.FAINT) for line in lines]
 
@@ -123,14 +126,16 @@ def _unchecked(models: Sequence[str]) -> Iterator[Line]:
         yield Line(f"  not checked: {word} {_first_names(models)} (`--model NAME`)", Tone.FAINT)
 
 
-def parameter_text(value: object) -> str:
-    """The value of a parameter as one would write it after ``--set``."""
-    match value:
-        case Sort(_, elements, _):
+def parameter_text(parameter: BoundParameter) -> str:
+    """The value of a parameter as one would write it in a spec."""
+    match parameter.value, parameter.type:
+        case Sort(_, elements, _), _:
             return "{" + ", ".join(elements) + "}"
-        case bool():
+        case value, Type() as type_:
+            return show_value(value, type_)
+        case bool() as value, _:
             return "true" if value else "false"
-        case _:
+        case value, _:
             return str(getattr(value, "name", value))
 
 
@@ -195,6 +200,7 @@ def _short_reason(report: Report, result: PropertyResult) -> str:
 
 
 def _tone(result: PropertyResult) -> Tone:
+    # Green is for the whole answer: a table of green lines would hide the one that is not.
     return Tone.PLAIN if result.outcome is Outcome.HOLDS else TONES[result.outcome]
 
 
@@ -251,6 +257,7 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
 
 def _loop(trace: Trace, loop: int) -> str:
     """How an infinite execution continues."""
+    # The loop is the last state alone: nothing is ever done again.
     if loop == len(trace) - 1:
         return "and it stays so for ever"
     steps = f"step {loop + 2}" if loop + 2 == len(trace) else f"steps {loop + 2} to {len(trace)}"
@@ -264,6 +271,7 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
+    # What the line of witnesses has said is not said again, nor that a constant is what it is.
     known = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
     for part in dict.fromkeys(explanation.parts):
         yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")

@@ -73,6 +73,36 @@ def test_an_over_full_collection_is_cut_under_its_name(tmp_path: Path) -> None:
     assert report.bounds == reference(kernel(text)).bounds == {"capacity of s": 3}
 
 
+def test_a_let_in_a_branch_that_is_not_taken_is_not_asked_for_its_value(tmp_path: Path) -> None:
+    text = """
+        state:
+            x: 0 .. 2 = 0
+        action turn:
+            if x > 0:
+                let half = 2 // x
+                x := half
+            else:
+                x := 2
+    """
+    report = native(text, cache=tmp_path)
+    assert report.outcome is reference(kernel(text)).outcome is Outcome.HOLDS
+    assert report.statistics.distinct == 3
+
+
+def test_a_quotient_is_rounded_down_where_the_divisor_alone_is_negative(tmp_path: Path) -> None:
+    text = """
+        state:
+            x: 0 .. 7 = 0
+            y: -3 .. -1 = -1
+        action choose(a in 0 .. 7, b in -3 .. -1):
+            x := a
+            y := b
+        invariant quotient: x == 7 and y == -2 implies x // y == -4 and x % y == -1
+        invariant both: x // y * y + x % y == x and x % y <= 0
+    """
+    assert native(text, cache=tmp_path).outcome is reference(kernel(text)).outcome is Outcome.HOLDS
+
+
 def test_a_violation_ends_the_search_after_its_level_as_in_the_reference(tmp_path: Path) -> None:
     text = COUNTER + "invariant low: x < 3\n"
     ours, theirs = native(text, cache=tmp_path), reference(kernel(text))
@@ -343,3 +373,17 @@ def test_a_set_of_numbers_is_stored_only_where_each_of_them_has_a_place(narrow: 
     report = native(text, cache=tmp_path)
     assert outcome(report, "defined") is Outcome.VIOLATED
     assert outcome(reference(kernel(text)), "defined") is Outcome.VIOLATED
+
+
+def test_a_map_whose_keys_are_collections_is_no_trouble_where_nothing_reads_it(tmp_path: Path) -> None:
+    text = """
+        param Node: set = {a, b}
+        type One = set[Node, max 1]
+        state:
+            kept: map[One, 0 .. 1] = [o -> 0]
+            x: 0 .. 3 = 0
+        action up(n: Node):
+            x := (x + 1) % 4
+    """
+    report = native(text, cache=tmp_path)
+    assert report.statistics.distinct == reference(kernel(text)).statistics.distinct == 4

@@ -201,6 +201,11 @@ def test_the_checkpoint_of_another_spec_is_refused(kept: Path, tmp_path: Path) -
     assert "is the checkpoint of another search" in refusal(another, kept)
 
 
+def test_the_checkpoint_of_other_initial_states_is_refused(kept: Path, tmp_path: Path) -> None:
+    another = prepared(load_text(GRID.replace("phase: 0 .. 3 = 0", "phase: 0 .. 3 = 1")).kernel, tmp_path)
+    assert "it has other initial states" in refusal(another, kept)
+
+
 def test_another_choice_of_properties_is_another_search(
     grid: tuple[Kernel, Compiled], kept: Path, tmp_path: Path
 ) -> None:

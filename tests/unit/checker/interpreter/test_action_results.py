@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from assay.checker.interpreter.actions import action
 from assay.checker.interpreter.actions.outcome import Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
 
 ROOMS = """\
@@ -80,12 +82,12 @@ def test_results_are_the_outcomes_of_the_instances_that_are_neither_disabled_nor
     random, state, seen = Random(seed), first.state, 0
     for _ in range(60):
         after = []
-        for action in model.actions.values():
-            results = list(action.results(state, action.domains()))
+        for each in model.actions.values():
+            results = list(each.results(state, each.domains()))
             outcomes = [
                 (arguments, outcome)
-                for arguments in action.instances
-                for outcome in action.outcomes(state, arguments)
+                for arguments in each.instances
+                for outcome in each.outcomes(state, arguments)
                 if not isinstance(outcome, Stuck)
             ]
             assert results == outcomes
@@ -93,3 +95,11 @@ def test_results_are_the_outcomes_of_the_instances_that_are_neither_disabled_nor
         seen += len(after)
         state = random.choice(after or [first.state])
     assert seen > 200
+
+
+def test_more_instances_than_can_be_listed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(action, "ENUMERATION_LIMIT", 8)
+    give = Model(load_text(ROOMS).kernel).actions["give"]
+    assert len(give.matching((0, None), (True, False))) == 3
+    with pytest.raises(SpecError, match="has 12 values, too many to list"):
+        give.matching((None, None), (False, False))

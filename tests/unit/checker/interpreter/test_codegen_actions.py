@@ -132,7 +132,12 @@ action take(n: Node, s: set[0 .. 1]):
     when there: s in subsets(all)
     x[n] := count(s)
 
-next: read, take
+action count_all(n: Node):
+    when never: x[n] > 2
+    when even: count({i in 0 .. offset if i % 2 == 0}) > 4
+    x[n] := 1
+
+next: read, take, count_all
 
 invariant some: exists i in 0 .. offset: i % 7 == x[a]
 invariant protected: x[a] == 0 or x[a] < count({s in subsets(0 .. 29) if 3 in s})
@@ -144,9 +149,20 @@ def test_membership_in_what_is_too_large_to_list_does_not_list_it(remember: bool
     model = Model(load_text(LARGE).kernel, bounded=False, remember=remember)
     (first,) = model.init.outcomes()
     assert isinstance(first, Successor)
-    for action in model.steps:
+    for name in ("read", "take"):
+        action = model.actions[name]
         results = list(action.results(first.state, action.domains()))
         assert [given for given, _ in results] == list(action.instances)
+
+
+@pytest.mark.parametrize("remember", [False, True])
+@pytest.mark.parametrize("values", [1, 2])
+def test_a_guard_protects_from_listing_too_many_elements_in_any_order(remember: bool, values: int) -> None:
+    model = Model(load_text(LARGE).kernel, bounded=False, remember=remember)
+    (first,) = model.init.outcomes()
+    assert isinstance(first, Successor)
+    action = model.actions["count_all"]
+    assert list(action.results(first.state, [action.domains()[0][:values]])) == []
 
 
 def test_conditions_over_what_is_too_large_to_list_are_evaluated_as_written() -> None:

@@ -99,7 +99,7 @@ def test_an_undefined_initial_state_is_reported_without_a_trace(run: Run) -> Non
     defined = answer.result("defined")
     assert defined.outcome is Outcome.VIOLATED
     assert defined.trace is None
-    assert defined.reason == "4 is not in 0 .. 3 (assigned to `x`), in the initial state"
+    assert defined.reason == "4 is not in 0 .. 3 (assigned to `x`), in the initial state with z = 0, n = 4"
 
 
 def test_a_transition_without_value_is_reported_with_its_step(run: Run) -> None:
@@ -121,3 +121,19 @@ def test_a_line_above_protects_a_let(run: Run) -> None:
     answer = run(f"{STATE}\naction t:\n    x := x\n\ninvariant bad:\n    x == 1\n    let n = 1 // z\n    x == 0\n")
     assert answer.outcome("defined") is Outcome.UNKNOWN
     assert answer.outcome("bad") is Outcome.VIOLATED
+
+
+def test_an_assignment_inside_a_place_that_another_line_assigns_has_no_result(run: Run) -> None:
+    text = """
+        state:
+            at: 0 .. 1 = 0
+            rows: map[0 .. 1, map[0 .. 1, 0 .. 3]] = [r -> [c -> 0]]
+        action both:
+            rows[at][0] := 1
+            rows[1] := [c -> 2]
+        action move:
+            at := 1
+    """
+    answer = run(text)
+    assert answer.steps("defined") == ["move"]
+    assert "two assignments to the same place of `rows`" in answer.result("defined").reason

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from assay.checker.explicit.store import hash_kernels
 from assay.checker.jit.expressions import UntranslatableError
 from assay.checker.jit.jit_function import FEW, ArrayFunction, LinearFunction
+from assay.checker.jit.machine_call import prefetch
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 WORDS = st.lists(st.integers(0, (1 << 64) - 1), max_size=40)
@@ -31,6 +32,16 @@ def row_sum(row: Any) -> Any:
     total = 0
     for i in range(len(row)):
         total += row[i]
+    return total
+
+
+@ArrayFunction
+def sum_ahead(table: Any) -> Any:
+    """A sum over rows that are asked for ahead of their use, the last ones from outside the array."""
+    total = 0
+    for i in range(len(table)):
+        prefetch(table, i + 4)
+        total += row_sum(table[i])
     return total
 
 
@@ -125,6 +136,11 @@ def test_every_form_means_what_it_means_in_python(numbers: list[int], dtype: Any
     assert answer == int(forms.python(small.astype(np.int64), table, len(numbers)))
 
 
+def test_memory_is_asked_for_without_effect() -> None:
+    table = np.arange(12, dtype=np.uint64).reshape(6, 2)
+    assert sum_ahead(table) == sum_ahead.python(table) == 66
+
+
 @settings(deadline=None)  # the first call builds
 @given(st.integers(0, 5), st.integers(5, 9))
 def test_tuples_and_stretches_are_passed_as_one(low: int, high: int) -> None:
@@ -174,6 +190,12 @@ def test_code_lives_while_it_may_be_called() -> None:
 def test_an_array_with_gaps_is_refused() -> None:
     with pytest.raises(ValueError, match="without gaps"):
         row_sum(np.zeros(10, np.uint64)[::2])
+
+
+@pytest.mark.parametrize("values", [np.array([1.5, 2.5]), np.array([1, 2], ">i8")])
+def test_an_array_without_integers_of_this_machine_is_refused(values: Any) -> None:
+    with pytest.raises(ValueError, match="no integers as this machine keeps them"):
+        row_sum(values)
 
 
 @pytest.mark.parametrize("function", [square, whole_row])

@@ -36,3 +36,20 @@ def test_a_loop_keeps_its_place_when_places_before_it_and_in_it_are_left_out() -
     assert lasso.without(3) == Lasso((0, 0, 1, 2, 2, 1), 2)
     assert lasso.without(5) == Lasso((0, 0, 1, 1, 2, 1), 3)
     assert Lasso((0, 1, 1), 1).without(2) == Lasso((0, 1), 1), "the run stops there"
+
+
+def _reason(bound: str) -> str:
+    text = f"state:\n    x: 0 .. 1 = 0\naction up:\n    {bound}: x > 0\n    x := 1\naction stay:\n    x := x\n"
+    (found,) = (
+        each
+        for each in check(
+            load_text(text + "property p: always (enabled(up) implies eventually x == 1)").kernel
+        ).properties
+        if each.kind == "temporal"
+    )
+    return found.reason or ""
+
+
+def test_a_premise_is_said_to_be_never_true_unless_a_bound_cuts_it_off() -> None:
+    assert _reason("when known") == "`enabled(up)` is never true"
+    assert "never true" not in _reason("bound known")

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from assay.checker.engines.reference_engine import check
+from assay.checker.interpreter.actions.action import ActionMeaning
+from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
 
 Run = Callable[..., Any]
@@ -172,3 +174,22 @@ scenario two_obstacles:
     assert "not by `acting` alone; false is acting: role is Active; room: not full" in str(
         results["two_obstacles"].reason
     )
+
+
+def test_one_reason_is_looked_for_however_many_instances_are_not_enabled(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    plain = ActionMeaning.false_guards
+
+    def counted(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return plain(*arguments)
+
+    monkeypatch.setattr(ActionMeaning, "false_guards", counted)
+    text = "state:\n    x: 0 .. 3 = 0\naction go(a: 0 .. 20, b: 0 .. 20):\n    when never: x > a + b + 3\n    x := 0\n"
+    answer = check(load(f"{text}scenario any:\n    go(_, _)\n").kernel, SearchOptions(check_deadlock=False))
+    (result,) = [each for each in answer.properties if each.name == "any"]
+    assert result.outcome is Outcome.VIOLATED
+    assert "`go(0, 0)` is not enabled; false is never" in str(result.reason)
+    assert len(asked) == 1

@@ -203,3 +203,19 @@ def test_both_engines_see_all_states_of_a_small_model_that_the_search_sees(engin
 def test_a_model_without_initial_state_is_vacuous(engine: Engine, tmp_path: Path) -> None:
     text = "state:\n    x: 0 .. 3\ninit:\n    x := 1\n    when other: x == 2\naction up:\n    x := 1\n"
     assert walk(text, engine, tmp_path).report.exit_code is ExitCode.VACUOUS
+
+
+def test_states_that_differ_in_minus_one_and_minus_two_are_distinct(engine: Engine, tmp_path: Path) -> None:
+    """Python gives both numbers one hash, and so tuples, sets and maps with one or the other."""
+    text = """
+        state:
+            x: -2 .. 0 = 0
+            seen: set[-2 .. 0] = {}
+            last: map[0 .. 1, -2 .. 0] = [n -> 0]
+        action to(k: -2 .. 0, n: 0 .. 1):
+            x := k
+            seen := seen + {k}
+            last[n] := k
+    """
+    report = walk(text, engine, tmp_path, Walks(400, 40, 1)).report
+    assert report.statistics.distinct == search(load_text(dedent(text)).kernel).statistics.distinct

@@ -71,6 +71,25 @@ def test_the_reference_engine_walks_in_processes_too(tmp_path: Path) -> None:
     assert essence(three) == essence(one)
 
 
+def test_the_longest_walk_of_all_waves_counts(tmp_path: Path) -> None:
+    text = """
+state:
+    x: 0 .. 99 = 0
+    alive: bool = true
+action go:
+    when alive and x < 99
+    x := x + 1
+action stop:
+    when alive
+    alive := false
+terminal: not alive
+"""
+    kernel = load_text(text).kernel
+    options = [SearchOptions(threads=n, keep_going=True) for n in (1, 3)]
+    one, three = (simulate(kernel, Walks(160, 50, 2), each, None, "reference", tmp_path) for each in options)
+    assert three.report.statistics.depth == one.report.statistics.depth
+
+
 def _never() -> bool:
     return False
 

@@ -13,7 +13,7 @@ from assay.checker.explain import LONGEST_VALUE
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.cancellation import heeding
-from assay.checker.stepper.split_call import NoSuchStepError, split_call
+from assay.checker.stepper.split_call import NoSuchStepError, split_call, split_picks
 from assay.checker.stepper.stepper import Stepper
 from assay.grammar.load import UnusableSpecError, bundled_specs, load_spec, load_text
 
@@ -205,6 +205,17 @@ def test_arguments_are_split_outside_of_brackets() -> None:
     assert split_call("send(Vote(a, b), {x, y}, _)") == ("send", ["Vote(a, b)", "{x, y}", "_"])
     assert split_call("tick") == ("tick", [])
     assert split_call("a.b()") == ("a.b", [])
+
+
+def test_an_argument_may_have_a_with_of_its_own() -> None:
+    text = "state:\n    m: map[0 .. 1, 0 .. 3] = [x -> 0]\naction put(x: 0 .. 1, y: 0 .. 3):\n    m[x] := y\n"
+    made = Stepper(load_text(text))
+    made.begin()
+    assert made.find_call("put(1, (m with {0 -> 2})[0])").text == "put(1, 2)"
+    assert split_picks("give(r with {a = 1}) with q = r with {a = 2}") == (
+        "give(r with {a = 1})",
+        "q = r with {a = 2}",
+    )
 
 
 def test_steps_are_listed_lazily() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import factorial
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -20,6 +21,9 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel.types import Sort
 from assay.grammar.load import load_spec, load_text
+
+if TYPE_CHECKING:
+    from assay.grammar.values import FrozenMap
 
 ON = SearchOptions(symmetry=True)
 ENGINES: list[Engine] = ["native", "reference"]
@@ -168,3 +172,26 @@ def test_nothing_is_claimed_after_something_undefined(engine: Engine, tmp_path: 
     )
     assert report.stopped is not None
     assert next(p for p in report.properties if p.name == "none_left").outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_run_picks_is_what_it_changes(engine: Engine, tmp_path: Path) -> None:
+    text = """
+        param Node: set = {a, b, c} symmetric
+        state:
+            rank: map[Node, 0 .. 3] = [n -> 0]
+            next: 0 .. 3 = 1
+        action rise:
+            when next < 3
+            pick n in {m in Node if rank[m] == 0}
+            rank[n] := next
+            next := next + 1
+        invariant at_most_one: next < 3
+    """
+    found = next(p for p in reduced(kernel(text), engine, tmp_path).properties if p.name == "at_most_one")
+    assert found.trace is not None
+    ranks, *later = (cast("FrozenMap", step.state[0]) for step in found.trace.steps)
+    assert len(later) == 2
+    for step, after in zip(found.trace.steps[1:], later, strict=True):
+        assert [node for node in after if after[node] != ranks[node]] == [value for _, value in step.picks]
+        ranks = after

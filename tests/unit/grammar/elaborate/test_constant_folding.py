@@ -30,6 +30,7 @@ ROWS = [
     ("{x in Digit if x > 7} == {8, 9}", True),
     ("{x + 1 for x in 1 .. 3 if x != 2} == {2, 4}", True),
     ("{n1} < Node and not (Node <= {n1})", True),
+    ("Node <= Node and not (Node < Node)", True),
     ("count(subsets(Node))", 8),
     ("{1, 2} + {3} - {1} == {2, 3} & (0 .. 9)", True),
     ("Active(2) is Active(e) and e == 2", True),

@@ -132,6 +132,28 @@ def test_parts_in_brackets_fill_a_line_to_its_last_column() -> None:
     assert max(longest) == WIDTH
 
 
+def test_a_long_sum_breaks_at_its_operator_before_it_breaks_inside_an_operand() -> None:
+    first, last = f"held({', '.join(['an_argument'] * 7)}, l{'o' * 9}ng)", "{r for r in S}"
+    assert len(f"    x == {first}") == WIDTH - 2
+    assert formatted(f"invariant i: x == {first} + {last}\n") == f"invariant i:\n    x == {first}\n    + {last}\n"
+    less = formatted(f"invariant i: x == {first} - {last}\n")
+    assert less == f"invariant i:\n    x == {first} -\n    {last}\n"
+    assert formatted(less) == less
+
+
+def test_a_comprehension_breaks_inside_its_brackets() -> None:
+    long = "a_name_of_forty_letters_that_is_not_short"
+    assert formatted(f"invariant i: {long} == {{x in {long} if {long}(x)}}\n") == (
+        f"invariant i:\n    {long} == {{\n        x in {long} if {long}(x)\n    }}\n"
+    )
+    assert formatted(f"invariant i: m == [p -> match {long}[p] {{A -> {long}, else -> {long}}}]\n") == (
+        f"invariant i:\n    m == [p -> match {long}[p] {{\n        A -> {long}, else -> {long}\n    }}]\n"
+    )
+    assert formatted(f"invariant i: m == [p -> if {long} then {long} else {long}]\n") == (
+        f"invariant i:\n    m == [p ->\n        if {long} then {long}\n        else {long}\n    ]\n"
+    )
+
+
 @pytest.mark.parametrize(("last", "widths"), [("n" * 24, [120]), ("n" * 25, [29, 29, 29, 29, 33])])
 def test_what_fits_a_line_exactly_is_not_broken_further(last: str, widths: list[int]) -> None:
     arguments = ", ".join(["a" * 20] * 4 + [last])

@@ -46,6 +46,8 @@ def body(codes_of: CodesOf, *lines: str) -> list[str]:
         ("pairs[b].left := 1", "pairs[b] := Pair(0, 1)"),
         ("if b in up:", "    x := 1", "x := 2"),
         ("if b in up:", "    x := 1", "    x := 2"),
+        ("if b in up:", "    role[b] := Idle", "else:", "    x := 1", "x := 2"),
+        ("if b in up:", "    role[b] := Idle", "else:", "    x := 1", "    x := 2"),
         ("for q in up:", "    x := 1"),
     ],
 )
@@ -79,6 +81,7 @@ def test_ghosts_alone_may_depend_on_what_is_enabled(
         (("x := new(x)",), "E414"),
         (("x := new(pair.left)", "pair.left := 1"), "E414"),
         (("pair.left := 1", "x := new(pair.left)", "pair.right := 1"), "E414"),
+        (("pair.left := 1", "pairs[b].left := new(pair.left - x)", "x := 1"), "E414"),
         (("for q in Broker:", "    role[q] := if new(role[b]) == Idle then Idle else Idle"), "E414"),
         (
             ("for q in Broker:", "    role[q] := Idle", "    pairs[q].left := if new(role[b]) == Idle then 0 else 1"),
@@ -212,6 +215,13 @@ def test_a_value_known_to_be_present_is_matched_as_optional_or_as_present_in_all
     assert codes_of(text + optional) == []
     assert codes_of(text + "    match r:\n        Active(n): x := n\n        Idle: x := 1\n") == []
     assert codes_of(text + "    match r:\n        some(Active(n)): x := n\n        Idle: x := 1\n") == ["E206"]
+
+
+def test_variants_may_be_called_as_the_patterns_of_optional_values(codes_of: CodesOf) -> None:
+    text = "enum E: `none`, some(n: 0 .. 3)\nstate:\n    e: E = some(2)\n    x: 0 .. 3 = 0\naction a:\n"
+    assert codes_of(text + "    when e is some(n)\n    x := n\n    e := `none`\n") == []
+    assert codes_of(text + "    match e:\n        some(n): x := n\n        `none`: x := 1\n") == []
+    assert codes_of(text + "    match e:\n        some(n): x := n\n") == ["E215"]
 
 
 def test_what_an_if_matches_is_in_scope_in_its_branch_alone(codes_of: CodesOf) -> None:

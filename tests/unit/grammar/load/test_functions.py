@@ -6,7 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.checker.reference.bfs import Search
+from assay.grammar.kernel import Kernel
+
 ErrorsOf = Callable[..., list[str]]
+KernelOf = Callable[..., Kernel]
+SearchOf = Callable[[Kernel], Search]
 
 SPEC = """module top
 param Node: set = {a, b}
@@ -63,6 +68,9 @@ def test_what_is_no_function_here_or_does_not_end_is_refused(errors_of: ErrorsOf
         "def f(s: set[Node], n: Small): int = if n == 0 then 0 else f(if n == 2 then s else s - {a}, n - 1)",
         "def f(s: set[Node]): int = let t = {m in s if m != a}: if t == s then 0 else f(t)",
         "def f(s: seq[int, max 9], so_far: Small): int = if s == [] then so_far else f(drop(s, 1), so_far)",
+        "def f(s: set[Node], c: bool): int = if s == {} then 0 else (if c then (let v = s - {a}: let w = v: f(w, c))"
+        " else (let w = s - {a}: let v = w: f(v, c)))",
+        "def f(s: seq[int, max 1]): int = if s == [] then 0 else s[0] + f(drop(s, 1))",
         "def f(n: Small): bool = every({a}, is_up) and (n == 0 or f(n - 1))",
         "def g(p: def(Node): bool): bool = every({a}, p)\ninvariant i: g(is_up) and g(same(_, a)) and g(same(m = _, n = b))",
         "invariant i: every(up, same(a, _)) or every({a}, is_up)",
@@ -82,3 +90,27 @@ def test_what_ends_is_fine(errors_of: ErrorsOf, line: str) -> None:
 )
 def test_a_parameter_that_steps_on_bounds_a_recursion_whatever_the_others_do(errors_of: ErrorsOf, line: str) -> None:
     assert errors_of(SPEC + "action step:\n    x := x\n" + line + "\n") == []
+
+
+LOG = """record Box: items: seq[0 .. 3, max 2]
+state:
+    log: seq[0 .. 3, max 2] = [1, 2]
+    n: 0 .. 99 = 0
+def total(s: seq[0 .. 3, max 2]): int = fold t = 0 for x in s: t + x
+"""
+
+
+def test_a_fold_over_an_argument_that_outgrew_the_capacity_takes_all_elements(
+    kernel_of: KernelOf, search: SearchOf
+) -> None:
+    found = search(kernel_of(LOG + "action go:\n    n := total(log + log)\ninvariant i: n in {0, 6}\n"))
+    assert len(found.store) == 2
+    assert set(found.watch.found) == set()
+
+
+def test_a_fold_over_a_part_of_a_value_that_outgrew_the_capacity_is_undefined(
+    kernel_of: KernelOf, search: SearchOf
+) -> None:
+    text = LOG + "action go:\n    let b = Box({})\n    n := fold t = 0 for x in b.items: t + x\n"
+    assert set(search(kernel_of(text.format("log + log"))).watch.found) == {"defined"}
+    assert set(search(kernel_of(text.format("log"))).watch.found) == set()

@@ -26,6 +26,19 @@ reachable noon: now == Top
 """
 
 
+def test_a_variant_of_another_modules_enum_is_told_from_one_of_the_same_name() -> None:
+    clock = CLOCK + "enum Light: Red, Green\n"
+    text = "module top\nuse clock\nenum Lamp: Off, Red\nstate:\n    l: map[bool, clock.Light] = [b -> LAMP]\nnext: clock.tick\n"
+    assert load_text(text.replace("LAMP", "clock.Red"), modules={"clock": clock}).kernel is not None
+    with pytest.raises(UnusableSpecError) as raised:
+        load_text(text.replace("LAMP", "if b then Red else Red"), modules={"clock": clock})
+    (found,) = raised.value.diagnostics
+    assert found.message == "expected map[bool, Light], found map[bool, Lamp]"
+    assert [note.message for note in found.notes] == [
+        "Lamp and Light both have Red; that of another module is `module.Red`"
+    ]
+
+
 def test_a_used_module_brings_its_variables_actions_and_invariants_under_its_name(kernel_of: KernelOf) -> None:
     kernel = kernel_of("module top\nuse clock\nnext: clock.tick\n", modules={"clock": CLOCK})
     assert [v.name for v in kernel.variables] == ["clock.now"]
@@ -153,3 +166,9 @@ def test_the_outline_lists_models_and_parameters(tmp_path: Path) -> None:
         ("B", "value"),
         ("N", "size"),
     ]
+
+
+def test_each_module_is_looked_into_once_however_many_use_it(kernel_of: KernelOf) -> None:
+    both = {at: f"use a{at}\nuse b{at}\n" for at in range(40)} | {40: ""}
+    modules = {f"{name}{at}": f"module {name}{at}\n{both[at + 1]}" for at in range(40) for name in "ab"}
+    assert kernel_of("module top\n" + both[0] + "state:\n    x: bool = true\n", modules=modules).name == "top"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from assay.grammar.kernel import BoundParameter, Kernel
-from assay.grammar.kernel.types import Sort
+from assay.grammar.kernel.types import INT, Sort
 from assay.grammar.load import UnusableSpecError, load_text, log_kernel
-from assay.grammar.values import Atom
+from assay.grammar.values import Atom, Some, VariantValue
 
 KernelOf = Callable[..., Kernel]
 ErrorsOf = Callable[..., list[str]]
@@ -40,7 +40,7 @@ def test_defaults_hold_without_a_model(kernel_of: KernelOf) -> None:
     kernel = kernel_of(SPEC)
     assert bound(kernel) == {"Broker": ("b1", "b2", "b3"), "Fence": True, "Leaders": 2, "Top": 3}
     assert kernel.model is None
-    assert kernel.parameters[3] == BoundParameter("Top", 3, True)
+    assert kernel.parameters[3] == BoundParameter("Top", 3, True, INT)
 
 
 def test_a_model_binds_over_defaults(kernel_of: KernelOf) -> None:
@@ -226,3 +226,33 @@ def test_a_log_kernel_of_used_modules_takes_plain_names() -> None:
 def test_a_log_of_an_unknown_set_is_an_error() -> None:
     with pytest.raises(UnusableSpecError):
         log_kernel(load_text(SPEC), {"Brocker": ("1",)}, {})
+
+
+VALUES = "param T: set = {t1, t2}\nrecord Vote: by: T, at: 0 .. 3\nenum Role: Idle, Active(at: 0 .. 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("param P: (0 .. 3)? = none", None),
+        ("param P: (0 .. 3)? = 2", Some(2)),
+        ("param P: set[0 .. 3] = {1, 3}", frozenset({1, 3})),
+        ("param P: Role = Active(2)", VariantValue("Active", (2,))),
+    ],
+)
+def test_a_parameter_may_have_a_value_with_parts(kernel_of: KernelOf, line: str, value: object) -> None:
+    assert bound(kernel_of(VALUES + line + "\n"))["P"] == value
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("param P: set[0 .. 3] = {5}", "E315 `P` is set[0 .. 3], and this value lies outside"),
+        ("param P: (0 .. 3)? = 5", "E315 `P` is 0 .. 3?, and this value lies outside"),
+        ("param P: Vote = Vote(t1, 5)", "E315 `P` is Vote, and this value lies outside"),
+        ("param P: (bool, 0 .. 3) = (true, 4)", "E315 `P` is (bool, 0 .. 3), and this value lies outside"),
+        ("param P: 0 .. 3 = 1 // 0", "E314 the value of `P` is not a constant"),
+    ],
+)
+def test_each_part_of_a_value_lies_in_its_range(errors_of: ErrorsOf, line: str, message: str) -> None:
+    assert errors_of(VALUES + line + "\n") == [message]

@@ -228,3 +228,19 @@ def test_an_action_beyond_the_system_may_be_reported_where_it_occurs() -> None:
 def test_steps_are_numbered_only_where_the_clause_has_slices(codes_of: CodesOf) -> None:
     text = f"{SPEC}trace logs:\n    from kafka\n    on Elected(node: Broker, e: Epoch) at e: elect(node, e)\n"
     assert codes_of(text) == ["E515"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("{slice} of {{all}}", []),
+        ("{broker}", ["E516"]),
+        ("{", ["E516"]),
+        ("{slice:x}", ["E516"]),
+        ("{slice!r}", ["E516"]),
+    ],
+)
+def test_the_text_of_a_note_names_fields_as_they_are(codes_of: CodesOf, text: str, codes: list[str]) -> None:
+    lines = ("from events", "slice Broker by broker", "ignore A", f'note B(slice: Broker) as risk "{text}": epoch == 0')
+    clause = "".join(f"    {line}\n" for line in lines).replace("ignore A\n", 'ignore A "says nothing"\n')
+    assert codes_of(SPEC.replace(" symmetric", "") + "trace logs:\n" + clause) == codes

@@ -52,3 +52,10 @@ def test_a_line_that_goes_on_with_a_word_of_rules_is_read_whole() -> None:
     whole, parts = both(HEAD + "    on C if x ==\n    call: stay\n" + RULES)
     assert whole.ok
     assert parts.module == whole.module
+
+
+@pytest.mark.parametrize("head", ["trace then:\n", "trace logs extends:\n", "trace logs nonsense:\n"])
+def test_a_mistake_in_the_head_is_reported_once(head: str) -> None:
+    whole, parts = both(head + RULES)
+    assert len(whole.diagnostics) == 1
+    assert parts.diagnostics == whole.diagnostics

@@ -265,6 +265,14 @@ def test_a_file_behind_two_paths_is_read_once_and_said_as_it_is_locally(tmp_path
     assert list(inputs.notices) == [each for each in locally if each.kind == "duplicated input"]
 
 
+def test_a_notice_between_files_stands_before_one_of_them(tmp_path: Path) -> None:
+    logs = unpack_sample("elections", tmp_path / "logs")
+    first, *others = (str(logs / f"broker-{number}" / "server.log") for number in (1, 2, 3))
+    inputs = list_inputs(None, [first, first, *others])  # type: ignore[arg-type]  # as above
+    assert [len(file.before) for file in inputs.files] == [0, 1, 0]
+    assert inputs.notices == ()
+
+
 @pytest.mark.spark
 def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a b%20.log").write_text("text")

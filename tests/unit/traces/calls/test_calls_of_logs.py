@@ -230,6 +230,26 @@ def test_clocks_of_two_files_may_differ_as_the_clause_says(tmp_path: Path) -> No
     assert answer(tmp_path, "clients", writes, far).verdict.value == "inconsistent"
 
 
+STAMPED = """
+trace stamped:
+    from events:
+        event = "f"; phase = "type"; process = "process"; time = "at"
+    call read(key: Key) returns (value: Value?): read(key, value)
+    call write(key: Key, value: Value): write(key, value)
+    order: file; skew 0 ms
+"""
+
+
+@pytest.mark.parametrize(("begun", "verdict"), [("06.500", "consistent"), ("07.001", "inconsistent")])
+def test_a_call_that_ends_in_a_whole_second_may_end_as_late_as_that_second_does(
+    tmp_path: Path, begun: str, verdict: str
+) -> None:
+    day = "2024-05-01T10:00:"
+    writes = [line("write", phase, 0, 1, at=f"{day}{second}Z") for phase, second in (("invoke", "05"), ("ok", "06"))]
+    reads = [line("read", phase, 1, at=f"{day}{second}Z") for phase, second in (("invoke", begun), ("ok", "07.900"))]
+    assert answer(tmp_path, "stamped", writes, reads, more=STAMPED).verdict.value == verdict
+
+
 def test_keys_are_objects_of_their_own_only_if_the_spec_keeps_them_apart(tmp_path: Path) -> None:
     lines = [span("write", 10 * at, 10 * at + 5, 1, key=f"k{at}") for at in range(6)]
     assert answer(tmp_path, "spans", lines).execution is None

@@ -48,3 +48,11 @@ def test_words_of_assay_numbers_and_times_stay(tmp_path: Path) -> None:
     assert names.text(kept) == kept
     assert names.text("canary-orders-0") == "topic-1-0"
     assert names.file("here/server.log.2020-08-02-21.gz") == "folder-1/server.log.2020-08-02-21.gz"
+
+
+def test_a_name_that_begins_with_another_one_has_a_name_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(
+        LINES.lstrip() + LINES.lstrip().replace("canary-orders-0", "canary-orders-late-0")
+    )
+    names = Redaction(read_logs([tmp_path]))
+    assert names.text("canary-orders-0, canary-orders-late-0") == "topic-1-0, topic-2-0"

@@ -52,3 +52,18 @@ def test_one_overlap_is_enough_to_make_all_files_logs_by_themselves(tmp_path: Pa
 def test_a_few_lines_with_the_newest_first_are_turned_around(tmp_path: Path) -> None:
     write(tmp_path / "broker-1", "pasted.log", range(2, -1, -1))
     assert streams(tmp_path) == [[0, 1, 2]]
+
+
+def test_of_parts_within_one_time_the_one_with_the_higher_number_was_written_first(tmp_path: Path) -> None:
+    node = tmp_path / "broker-1"
+    for name, epoch in (("controller.log", 3), ("controller.log.1", 2), ("controller.log.2", 1)):
+        write(node, name, range(1), epoch)
+    assert [event.fields["epoch"] for event in read_logs([tmp_path], ReadOptions()).events] == [1, 2, 3]
+
+
+def test_of_a_line_that_the_copy_of_a_log_holds_twice_one_is_kept(tmp_path: Path) -> None:
+    write(tmp_path / "broker-1", "controller.log", range(10))
+    write(tmp_path / "copy", "controller.log", range(10))
+    with (tmp_path / "copy" / "controller.log").open("a") as file:
+        file.write(LINE.format(9, TEXT.format(10)))
+    assert len(read_logs([tmp_path], ReadOptions()).events) == 11

@@ -217,3 +217,29 @@ trace log:
 def test_nothing_to_follow_is_nothing_followed() -> None:
     assert compiled_replay.replay_log(LOADED, [], "near", DEFAULT_OPTIONS) is None
     assert compiled_replay.replay_log(LOADED, [event("Other", {})], "near", DEFAULT_OPTIONS) is None
+
+
+PUT = """\
+module put
+param Node: set = {a, b, c}
+type One = set[Node, max 1]
+state:
+    x: set[Node] = {}
+action put(s: One):
+    x := s
+trace logs:
+    from events
+    on Put(s: set[Node]): put(s)
+"""
+
+
+@pytest.mark.parametrize("worth_it", [0, 1_000_000])
+def test_an_argument_beyond_the_capacity_of_its_parameter_is_no_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth_it: int
+) -> None:
+    monkeypatch.setattr(threshold, "WORTH_IT", worth_it)
+    sets = (["a"], ["b", "c"], ["b"])
+    entries = [{"event": "Put", "time": 1_000 * at, "node": "n", "s": each} for at, each in enumerate(sets)]
+    found = validate(load_text(PUT), events_of(tmp_path, entries))
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert found.reason == "the model is too small for the log: capacity of s ran out"

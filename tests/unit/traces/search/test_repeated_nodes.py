@@ -13,6 +13,7 @@ from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
+from assay.traces.search.dfs import Limits
 from assay.traces.shared_search import check
 from assay.traces.validate import validate
 
@@ -64,3 +65,43 @@ def test_a_line_exchanged_for_one_that_can_be_more_calls_is_counted_among_those_
     assert relation.possible_calls(elected) < relation.possible_calls(chosen)  # type: ignore[operator]
     assert relation._does_no_more(replace(chosen, observation=elected.observation))
     assert not relation._does_no_more(replace(elected, observation=chosen.observation))
+
+
+FLAGS = """\
+module flags
+
+state:
+    open: bool = false
+    done: bool = false
+    ready: bool = false
+
+action prepare:
+    open := true
+action get_ready:
+    when open and done
+    ready := true
+action begin:
+    done := true
+action end:
+    when ready
+    done := false
+
+trace log:
+    from toy
+    on Begun: begin
+    on Open: observe open
+    on Ended: end
+    hidden prepare, get_ready; at most 2 between two pinned events
+    order: file; skew 1000 ms
+"""
+
+
+def test_a_node_is_searched_again_if_fewer_hidden_steps_lead_to_it(
+    load: Callable[[str], Loaded], line: Callable[..., Event]
+) -> None:
+    """The way by the order of time takes a hidden step after `Begun`, and one that is left for `Ended` is too many."""
+    log = [line("n1", 1, 100, "Begun"), line("n2", 1, 110, "Open"), line("n1", 2, 5_000, "Ended")]
+    search = check(load(FLAGS), log).search
+    limits = Limits(1, 1_000, reduced=False)
+    start = search.begin(tuple(0 for _ in search.frontier.end))
+    assert search.run(start, limits).path is not None

@@ -48,6 +48,13 @@ def test_an_action_that_writes_something_else_each_time_is_always_compared(elect
     assert not any(is_repeatable(kernel, rules[kind]) for kind in ("Joined", "Elected", "Left"))
 
 
+def test_an_action_with_an_argument_that_no_line_tells_is_always_compared() -> None:
+    kernel = load_text(TOLD.replace("on Rose: rise\n", "on Rose: rise\n    on Some: say(_)\n")).kernel
+    rules: dict[str, k.TraceRule] = {rule.event: rule for rule in kernel.traces[0].rules}
+    assert is_repeatable(kernel, rules["Said"])
+    assert not is_repeatable(kernel, rules["Some"])
+
+
 def test_two_equal_lines_are_both_compared(election: Callable[..., Loaded], line: Callable[..., Event]) -> None:
     events = [line("n1", number, 100, "Leading", number=0) for number in (1, 2)]
     assert left(election(), events) == [1, 2]

@@ -46,6 +46,7 @@ trace log:
     on Heard(node: Node, term: 0 .. 9): hear(node, term)
     on Grouped(members: set[Node], node: Node): observe node in members
     on Named(which: System): observe system == which
+    on ControllerElected(epoch: 0 .. 9, node: Node): observe heard[node] <= 9 or epoch == 0
     order: file; commit before line within 1 ms; skew 1 ms
 """
 
@@ -127,6 +128,13 @@ def test_another_system_may_have_begun_only_where_no_line_names_it(tmp_path: Pat
     assert not begins_again(named, items)
     _, rising = items_of(tmp_path, [heard(0, "a", 1), heard(10, "a", 5)])
     assert not begins_again(log, rising)
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(1, False), (10, True)])
+def test_the_line_itself_may_show_that_the_cluster_was_born_again(tmp_path: Path, seconds: int, *, again: bool) -> None:
+    born = (1_000 * seconds, "ControllerElected", {"epoch": 1, "node": "a"})
+    log, items = items_of(tmp_path, [heard(0, "a", 5), born])
+    assert begins_again(log, items) is again
 
 
 @pytest.mark.parametrize(

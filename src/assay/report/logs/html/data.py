@@ -34,6 +34,7 @@ class _Texts:
         """The number of a text; -1 for None."""
         if text is None:
             return -1
+        # Texts that differ only behind the limit share a number: nothing else of them is shown.
         plain = clean(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …")
         if plain not in self._numbers:
             self._numbers[plain] = len(self.table)
@@ -56,12 +57,14 @@ def script_data(
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     names = _short({name for lane in line.lanes for name in lane.bands})
     if styles:
+        # Only for bundled models: a user's own variables keep their names.
         names |= {name: called for name in names if (called := band_names().get(name.rpartition(".")[2]))}
     return {
         "begin": line.begin,
         "end": line.end,
         "lanes": [_lane(lane, line.begin, names, styles, text) for lane in line.lanes],
         "events": {
+            # Counted from the beginning of the timeline: numbers of a few digits, of which a page may have millions.
             "time": [None if e.record.time is None else e.record.time - line.begin for e in events],
             "lane": [lane_of.get(e.run.node, -1) for e in events],
             **_event_columns(validation, events, past, text),
@@ -138,6 +141,7 @@ def _line(event: Event) -> tuple[str, int, str]:
 
 
 def _status(place: LogPosition, used: bool, blamed: Iterable[LogPosition]) -> int:
+    # The numbers of the classes s0, s1 and s2 in report.css, and of the colours in report.js.
     return 2 if place in blamed else int(used)
 
 
@@ -166,6 +170,7 @@ def embedded(data: dict[str, Any]) -> tuple[str, str]:
     """
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     if len(plain) > LARGEST_PLAIN:
+        # Without the time of packing: one answer makes one page.
         packed = gzip.compress(plain.encode("utf-8", "replace"), mtime=0)
         return "application/gzip", base64.b64encode(packed).decode("ascii")
     # `</script>` in a log line would end the element.

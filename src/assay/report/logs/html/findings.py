@@ -46,12 +46,14 @@ class PageFinding:
 def page_findings(validation: Validation, input_: Overview | None) -> list[PageFinding]:
     """All findings, sorted by gravity and time."""
     found = [*_broken(validation), *_trouble(validation), *_remarks(validation)]
+    # Where a finding tells of lost records, moments at risk would tell of the same again.
     if input_ is not None and not any(each.rank <= Gravity.RISK for each in found):
         found += [
             PageFinding(Gravity.RISK, "data may be at risk", each.text, begin=each.time, lines=((each.place, ""),))
             for each in input_.moments
             if each.is_risk
         ]
+    # What has no time, such as a broken initial state, goes first among its equals.
     return sorted(found, key=lambda each: (each.rank, -1 if each.begin is None else each.begin))
 
 

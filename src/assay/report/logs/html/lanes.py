@@ -79,6 +79,7 @@ def timeline(
     _add_alarms(lanes, impact)
     first = (CONTROLLER, SHARED, "node")
     ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
+    # A millisecond more, so that what begins with the last line has a width.
     return LaneTimeline(tuple(ordered), begin, end + 1, times)
 
 
@@ -117,6 +118,7 @@ def _lane_owners(events: Iterable[Event], begin: int, end: int) -> dict[str, tup
         by_node.setdefault(run.node, []).append(run)
     owned: dict[str, tuple[int, int]] = {}
     for each in by_node.values():
+        # The first run has the lane from the beginning, even before its first line.
         starts = [begin, *(first[run] for run in each[1:]), end]
         owned |= {str(run): (start, stop) for run, (start, stop) in zip(each, pairwise(starts), strict=True)}
     return owned
@@ -158,6 +160,7 @@ def _fill(
             continue
         run = runs.get(cell.element)
         key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
+        # Cells of other sets are shown for the whole time; those of a process only while it has the lane of its node.
         low, high = owned.get(cell.element, span)
         lane = lanes.setdefault(key, TimelineLane(*key))
         lane.bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
@@ -184,6 +187,7 @@ def _held(past: ExecutionHistory, times: Sequence[int], span: tuple[int, int]) -
     for step, time in zip(past.steps, times, strict=True):
         for change in step.changes:
             since, value = current.get(change.cell, (begin, change.before))
+            # Values that lasted no time are no bands: several steps have the time of one line.
             if time > since:
                 held.setdefault(change.cell, []).append(Segment(since, time, value))
             current[change.cell] = (time, change.after)

@@ -36,6 +36,7 @@ def html_report(validation: Validation, events: Sequence[Event], title: str, inp
     line = timeline(events, past, validation.impact, terms, band_styles(validation.kernel))
     kind, data = embedded(script_data(validation, events, past, line, _nodes(input_)))
     found = page_findings(validation, input_)
+    # A new one for each page: the test below is about this answer.
     environment = _environment()
     end = None if input_ is None else input_.shut_down
     environment.tests["closing"] = lambda spell: is_closing(spell, end)

@@ -36,6 +36,7 @@ class ExplainedStatements:
         for number, rule in enumerate(self._rules.get(event.kind, ())):
             names = list(self._names(rule, given))
             if all(name in given for name in names):
+                # As text: values may be tuples and mappings, which no key can hold.
                 yield event.record.place.file, event.kind, number, repr([given[name] for name in names])
 
     def _names(self, rule: k.TraceRule, given: Container[str]) -> Iterator[str]:

@@ -36,11 +36,13 @@ def _cells(path: CellPath, of: t.Type, value: Any) -> Iterator[tuple[CellPath, s
         case t.RecordType(_, fields):
             for field, part in zip(fields, value.fields, strict=True):
                 yield from _cells((*path, f".{field.name}"), field.type, part)
+        # A message is long, and comes and goes as one: a cell for each shows which. Other sets are short as a value.
         case t.SetType(item) if value and is_message(item):
             yield from (((*path, show_value(x, item)), "") for x in sorter(item)(value))
         case t.BagType(item) if value and is_message(item):
             for x in sorter(item)(value):
                 yield (*path, show_value(x, item)), "" if value[x] == 1 else f"{value[x]} times"
+        # A short sequence is easier to read in one piece. Of a long one the step changes an entry or two.
         case t.SeqType(item) if value and len(show_value(value, of)) > ONE_LINE:
             for at, each in enumerate(value):
                 yield from _cells((*path, f"[{at}]"), item, each)

@@ -39,6 +39,7 @@ class _Shown:
 def report_page(report: Report, sources: Mapping[str, str]) -> str:
     """The page about the first violated property that has a run, or about a search that found none."""
     violated = [each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None]
+    # As the other files about a counterexample: the run of a scenario is in the spec.
     result = next((each for each in violated if each.kind != "scenario"), None)
     tone = {Outcome.VIOLATED: "violated", Outcome.HOLDS: "holds"}.get(report.outcome, "")
     about = [line.text.strip() for line in [*model_lines(report.kernel), statistics_line(report)]]
@@ -97,6 +98,7 @@ def _page(shown: _Shown) -> str:
 def _graph(shown: _Shown, trace: Trace | None) -> dict[str, Any] | None:
     """The graph of a model that a search has shown to be small."""
     report = shown.report
+    # Under symmetry the number is one of orbits, which says nothing of how many states there are.
     if report is None or not 0 < report.statistics.distinct <= MOST_DRAWN or report.group is not None:
         return None
     return graph_drawing(shown.kernel, trace)

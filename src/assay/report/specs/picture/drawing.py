@@ -44,6 +44,7 @@ def trace_drawing(model: Model, trace: Trace) -> dict[str, Any]:
     for step in trace.steps:
         now = state_cells(kernel, step.state)
         drawn = step_drawing(model, None if before is None else before.state, step)
+        # What differs from the state before, by the number of its place: whole states make a page of many MB.
         drawn["cells"] = [
             [numbers.setdefault(path, len(numbers)), None if value is None else clean(value)]
             for path, value in changed_cells(cells, now)
@@ -69,6 +70,7 @@ def state_drawing(kernel: Kernel, before: State | None, state: State) -> list[li
     now = state_cells(kernel, state)
     drawn: list[list[Any]] = []
     for path, value in now.items():
+        # Absent where nothing changed, so that null can say that the cell is new.
         changed = [] if old is None or old.get(path) == value else [_clean(old.get(path))]
         drawn.append([_path(path), clean(value), *changed])
     if old is not None:

@@ -86,6 +86,7 @@ def _add_coverage(report: Report, tones: dict[tuple[str, int], str], notes: dict
     for action in report.coverage.actions:
         at = _key(action.span)
         if action.taken:
+            # A class for each power of ten, up to the fourth.
             tones[at] = f"h{min(4, 1 + int(log10(action.taken)))}"
             notes[at].insert(0, f"{action.taken:,} times")
         elif _is_complete(report):
@@ -94,6 +95,7 @@ def _add_coverage(report: Report, tones: dict[tuple[str, int], str], notes: dict
     for guard in report.coverage.guards if _is_complete(report) else ():
         if taken.get(guard.action):
             at = _key(guard.span)
+            # A guard of a module that is used twice has one line here: that it decides in one place is enough.
             tones[at] = "h3" if guard.decisive else tones.get(at, "never")
             notes[at] = ["decides" if tones[at] == "h3" else "never decides"]
 
@@ -110,6 +112,7 @@ def _files(
     found: list[HeatFile] = []
     room = LARGEST
     for file in order:
+        # The top module comes first: what no longer fits are modules that it uses.
         room -= len(sources[file])
         if room >= 0:
             lines = tuple(

@@ -35,6 +35,7 @@ def asset(name: str, added: str = "") -> Markup:
 def as_script_data(data: Any) -> Markup:
     """An object as text for a ``script`` element; nothing in it can end the element."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # `</script>` and `<!--` would be markup. The two separators ended lines in older scripts.
     safe = plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     from markupsafe import Markup  # noqa: PLC0415 - as above
 

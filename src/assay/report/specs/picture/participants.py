@@ -84,6 +84,7 @@ def role_of(model: Model, before: State, step: Step) -> StepRole:
 def _actor(kernel: k.Kernel, before: State, after: State, arguments: Sequence[Atom]) -> Atom | None:
     if before == after:
         return arguments[0] if arguments else None
+    # Of several elements whose entries are written, the one that the action names first is who acts.
     written = list(dict.fromkeys(_own_entries(kernel, before, after)))
     return next((each for each in arguments if each in written), written[0] if written else None)
 
@@ -93,11 +94,14 @@ def _own_entries(kernel: k.Kernel, before: State, after: State) -> Iterator[Atom
     for variable, old, new in zip(kernel.variables, before, after, strict=True):
         if isinstance(variable.type, t.MapType) and isinstance(variable.type.key, t.AtomType) and old != new:
             tables: tuple[Any, Any] = old, new
-            yield from (key for key in tables[0].keys() | tables[1].keys() if tables[0].get(key) != tables[1].get(key))
+            # In the order of the model: that of a set of keys, and with it who acts, would differ from run to run.
+            keys = sorted(tables[0].keys() | tables[1].keys())
+            yield from (key for key in keys if tables[0].get(key) != tables[1].get(key))
 
 
 def _read_entries(model: Model, before: State, step: Step, action: k.Action) -> Iterator[Value]:
     """The keys at which guards look into variables: ``p`` of ``role[p] == Active``."""
+    # Guards are read in the state before the step, with what the step has chosen.
     frame = Frame(before, (), dict(step.arguments) | dict(step.picks))
     for line in action.body:
         for each in (line.condition, *descendants(line.condition)) if isinstance(line, k.Guard) else ():
@@ -152,6 +156,7 @@ def _asked(model: Model, before: State, step: Step, action: k.Action) -> list[Me
     picked = dict(step.picks)
     for line in action.body:
         match line:
+            # Later lines use the name. Without a value it stays unbound, and what needs it has no value either.
             case k.Let(binder, value):
                 frame.locals.update((binder.name, known) for known in _value(model, value, frame))
             case k.Pick(binder, domain) if binder.name in picked:

@@ -59,6 +59,7 @@ def _lanes(model: Model, roles: list[StepRole]) -> list[str]:
     named = [name for group, names in known.items() if group in groups for name in names]
     # A step that changes nothing has the lane of its first argument, even if no variable has an entry for that.
     named += sorted(lane for group, lane in used if group and group not in known)
+    # As on the page (`lanesOf` in picture.js): of many elements only those that act have a lane.
     found = [name for name in named if len(named) <= 8 or any(lane == name for _, lane in used)]
     return [*found, SHARED] if any(not group for group, _ in used) or not found else found
 
@@ -70,10 +71,12 @@ def _steps(model: Model, trace: Trace, roles: list[StepRole]) -> Iterator[Diagra
         received = [
             (senders[copy.place, copy.text], copy.text)
             for copy in role.received
+            # An arrow from a lane to itself says no more than the step does.
             if senders.get((copy.place, copy.text), role.lane) != role.lane
         ]
         changes = change_lines(model.kernel, before.state, step.state)
         yield DiagramStep(role.lane, text, tuple(changes), tuple(received))
+        # Behind its own messages: a step does not receive what it sends.
         senders |= {(copy.place, copy.text): role.lane for copy in role.sent}
 
 

@@ -16,6 +16,7 @@ MOST_DRAWN = 80
 def graph_drawing(kernel: Kernel, trace: Trace | None) -> dict[str, Any] | None:
     """The states with their levels, the edges, and the run as numbers of states; None if the states are too many."""
     graph = explore(kernel, MOST_DRAWN)
+    # A part of a graph would look like all of it.
     if graph.stopped is not None or graph.undefined is not None or not graph.states:
         return None
     numbers = {state: number for number, state in enumerate(graph.states)}

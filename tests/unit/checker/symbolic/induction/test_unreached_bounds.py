@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from assay.checker.engines import engine_selection
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
+from assay.checker.symbolic.encode.transition_system import encode_kernel
+from assay.checker.symbolic.induction.unreached_bounds import UnreachedBounds
 from assay.checker.symbolic.prove import prove
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar.load import load_text
@@ -60,6 +63,15 @@ def test_a_bound_that_is_hit_later_than_any_walk_goes_is_assumed() -> None:
 @pytest.mark.parametrize(("who", "length"), [(4, 2), (3, 3)])
 def test_a_capacity_that_is_exceeded_is_assumed(who: int, length: int) -> None:
     assert answers(who, length, Last="3", searched=True)["low"] is Outcome.UP_TO_BOUND
+
+
+@pytest.mark.parametrize(("most", "unhit"), [(None, {"ends"}), (5, set())])
+def test_a_search_is_believed_about_bounds_only_if_it_came_to_its_end(most: int | None, unhit: set[str]) -> None:
+    text = "state:\n    at: 0 .. 9 = 0\naction go:\n    when at < 6\n    bound ends: at < 8\n    at := at + 1\n"
+    kernel = load_text(text).kernel
+    report = reference(kernel, SearchOptions(check_deadlock=False, max_states=most))
+    asked = UnreachedBounds(encode_kernel(kernel), [(0,)], (), lambda *, made: report)
+    assert asked.of(["ends"], lambda: lambda: True) == unhit
 
 
 BOUNDS = """
