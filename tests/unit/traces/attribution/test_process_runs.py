@@ -66,3 +66,12 @@ def test_a_thread_that_a_process_starts_once_tells_of_a_run_whose_start_was_not_
     (tmp_path / "server.log").write_text(lines(1, starts=(1,), elected=()))
     events = [each for each in read_logs([tmp_path]).events if each.kind == "ControllerElected"]
     assert [each.run.number for each in events] == [1, 2]
+
+
+def test_a_prelude_long_after_another_one_is_that_of_another_process(tmp_path: Path) -> None:
+    """Where lines were searched for, none between the two may say that the first process ran."""
+    stamps = ("09:00:00,000", "09:00:03,000", "09:00:32,000")
+    text = "".join(f"[2021-03-04 {each}] INFO {PRELUDE}\n" for each in stamps)
+    (tmp_path / "server.log").write_text(text)
+    runs = [each.run.number for each in read_logs([tmp_path]).events if each.kind == "ProcessPrelude"]
+    assert runs == [1, 1, 2]
