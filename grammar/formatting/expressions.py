@@ -277,7 +277,8 @@ def match_subject(subject: Expr) -> str:
     does not end in ``bag``, which would begin a display with the brace behind it."""
     text = expression(subject, RANGE, False)
     begins_like_a_value = text[0].isalnum() or text[0] in "_(`"
-    return text if begins_like_a_value and not re.search(r"\bbag$", text) else f"({text})"
+    # In `refuse match by free` it is a name, so before a variable called `by` it would be one as well.
+    return text if begins_like_a_value and not re.search(r"^by\b|\bbag$", text) else f"({text})"
 
 
 def case_patterns(nodes: Iterable[CasePattern]) -> str:

@@ -48,6 +48,7 @@ def _advice(path: Path, name: str) -> tuple[Note, ...]:
     """What was probably meant: a file in the same folder or a bundled spec; else those of such a last name, or folders."""
     beside = [str(each) for each in path.parent.glob("*.assay")]
     bundled = bundled_specs()
+    # A file of the user's goes before a bundled spec.
     meant = did_you_mean(str(path), beside) or did_you_mean(name, bundled)
     if meant:
         return (Note(f"did you mean `{meant}`?"),)

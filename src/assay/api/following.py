@@ -152,6 +152,7 @@ class _LogSoFar:
         self._options: ReadOptions = read_options(question)
         self._name = name
         self._source = source
+        # All of the text: the last answer is made from its beginning, as `validate` would make it.
         self._text, self._begun = bytearray(), b""
         self.lines = 0
         self.has_news = False

@@ -247,5 +247,6 @@ def _refuse_unknown(topics: Sequence[str], reading: LogReading, *, redact: bool)
     listed = ", ".join(known[:LISTED]) + (", …" if len(known) > LISTED else "") or "none"
     unknown = [name for name in topics if name not in known]
     if unknown:
+        # Of redacted logs only their number: their names are what is to be hidden.
         text = f"no line tells of such a topic; there are {plural(len(known), 'other') if redact else listed}"
         raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])

@@ -146,6 +146,7 @@ def write_answer(answer: SpecAnswer, destination: Destination) -> int:
         say_json(answer.to_object() | ({"diagnostics": found} if found else {}))
     else:
         say(answer.lines())
+    # Before a violation: a script that goes on with the file must not take an old one for it.
     return worst([answer.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
 
 

@@ -91,7 +91,7 @@ class DebugSession:
             raise DebugError(str(error)) from error
         except SpecError as error:
             raise DebugError(diagnostics_text(error.diagnostics, getattr(error, "sources", None))) from error
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DebugError(f"the request `{command}` is not as the protocol has it: {error!r}") from error
 
     # ------------------------------------------------------------------------------------------------- the run
@@ -261,7 +261,7 @@ class DebugSession:
 
     def _variables_of(self, data: Body) -> Body:
         """The parts below a place of the state, each with its value or with parts of its own."""
-        cells, path = self._variables[_index(data["variablesReference"]) - 1]
+        cells, path = self._variables[_index(int(data["variablesReference"]) - 1)]
         depth = len(path)
         parts = dict.fromkeys(each[: depth + 1] for each in cells if each[:depth] == path and len(each) > depth)
         found = []

@@ -26,6 +26,8 @@ from assay.record.own_file import OwnFile
 LOGGER = logging.getLogger("assay.record")
 MOST_PENDING = 1_024
 """So many events are written at once, whatever the interval."""
+MOST_HEADS = 4_096
+"""The beginnings of lines are kept for so many names of events."""
 _PROVIDED = frozenset({"event", "sequence"})
 _KEYS = frozenset({*_PROVIDED, "time", "node", "run", "thread"})
 
@@ -91,6 +93,9 @@ class Recorder:
         try:
             head = self._heads[event]
         except KeyError:
+            # A span may be called as the address that was asked for, and a service runs for months.
+            if len(self._heads) >= MOST_HEADS:
+                self._heads.clear()
             head = self._heads[event] = b'{"event":%b,"time":' % _json(event)
         for name, value in fields.items():
             if isinstance(value, Enum):

@@ -156,6 +156,17 @@ def test_a_step_that_was_offered_in_another_state_is_not_taken(spec: Path) -> No
     assert [each["name"] for each in frames] == ["acquire(b)", "initial state"]
 
 
+@pytest.mark.parametrize("number", [0, -1, float("inf"), float("nan")])
+def test_a_number_of_nothing_is_refused(spec: Path, number: float) -> None:
+    said = asked(
+        message("launch", program=str(spec)),
+        message("scopes", frameId=0),
+        message("variables", variablesReference=number),
+        message("stackTrace", startFrame=float("inf")),
+    )
+    assert [each["success"] for each in said if each["type"] == "response"] == [True, True, False, False]
+
+
 def test_logs_may_be_one_text(spec: Path) -> None:
     said = asked(message("launch", program=str(spec), logs=str(spec.with_name("no.log"))))
     assert "there is no file or directory" in said[0]["message"]

@@ -22,6 +22,7 @@ import pytest
 
 from assay.record import Recorder, RecordingHandler, RecordingSpanProcessor
 from assay.record.own_file import OwnFile
+from assay.record.recorder import MOST_HEADS
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -276,6 +277,14 @@ def test_no_value_stops_the_program(value: object, shown: object, tmp_path: Path
         log.record("\ud800", value=value)
     (found,) = lines(tmp_path / "events.jsonl")
     assert (found["event"], found["value"]) == ("\ud800", shown)
+
+
+def test_names_of_events_do_not_fill_the_memory(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "events.jsonl", flush_interval=100) as log:
+        for number in range(MOST_HEADS + 2):
+            log.record(f"GET /{number}")
+        assert len(log._heads) == 2
+    assert [each["event"] for each in lines(tmp_path / "events.jsonl")[-2:]] == ["GET /4096", "GET /4097"]
 
 
 def test_a_fork_leaves_no_further_function_to_be_called_at_the_end(tmp_path: Path) -> None:

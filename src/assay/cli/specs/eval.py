@@ -93,6 +93,7 @@ def _row(place: int, row: list[tuple[str, EvaluatedExpression]]) -> dict[str, An
     values = [
         {
             "expression": text,
+            # Null is a value too, that of `none`. Only `undefined` says whether there is one.
             "value": None if value.undefined is not None else to_json(value.value, value.type),
             "shown": value.shown,
             "undefined": value.undefined,

@@ -84,6 +84,7 @@ def _lines(session: Session) -> Iterator[str]:
     while True:
         try:
             yield prompt.prompt("assay> ")
+        # As in a shell: Ctrl-C drops the line, and Ctrl-D ends the session.
         except KeyboardInterrupt:
             continue
         except EOFError:

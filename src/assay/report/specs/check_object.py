@@ -87,6 +87,7 @@ def model_object(kernel: Kernel) -> dict[str, Any]:
 def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
     """The answer about one property. Keys that do not apply are left out."""
     answer: dict[str, Any] = {"name": result.name, "kind": result.kind, "verdict": result.outcome.value}
+    # What is built in, such as `deadlock`, stands in no file.
     if result.span.file:
         answer["place"] = place_object(result.span)
     if result.reason is not None:

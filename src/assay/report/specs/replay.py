@@ -15,6 +15,7 @@ from assay.report.specs.text import blocked_lines, explanation_lines, model_line
 
 def fate(answer: Replay) -> str:
     """What became of the saved trace, in a few words."""
+    # Asked first: of a run that was not followed to its end nothing else is known.
     if answer.diverged is not None:
         return "no longer possible"
     if answer.violated is None:

@@ -80,6 +80,7 @@ def script_data(
         "requests": [
             [each.event, lane_of[each.other], int(each.received)]
             for each in requests(events, nodes)
+            # A node of which no line was read has no lane for an arrow to end in.
             if each.other in lane_of
         ],
         "tones": dict(tones()) if styles else {},

@@ -104,6 +104,7 @@ def _add_alarms(lanes: dict[tuple[str, str], TimelineLane], impact: Sequence[Imp
 
 
 def _runs(events: Iterable[Event]) -> dict[str, ProcessRun]:
+    # By its text, which is the name of the process run in the model.
     return {str(run): run for run in dict.fromkeys(event.run for event in events)}
 
 

@@ -51,6 +51,7 @@ def replay_page(kernel: Kernel, sources: Mapping[str, str], saved: SavedTrace, a
     result = PropertyResult(
         saved.property,
         "saved run",
+        # One run that does no harm says nothing of the property.
         Outcome.VIOLATED if answer.violated else Outcome.UNKNOWN,
         NOWHERE,
         reason=answer.diverged or answer.reason,
