@@ -72,11 +72,14 @@ class _Aligner:
             if not self._heap or self._tried > OCCURRENCES:
                 return None
             cost, _, _, repairs, node = heappop(self._heap)
+            # The heap is ordered by cost, so the first node that reads enough lines is the cheapest.
             if sum(node.cursors) >= self._enough:
                 return Alignment(cost, node.first)
+            # The entry was pushed at the least that a repair costs; each repair adds its own cost to that of the node.
             if repairs:
                 self._add_repaired(cost - 1, node)
                 continue
+            # A cheaper way to the same point and state was found after this node was pushed.
             if self._best[node.cursors, node.state] < (cost, node.hidden):
                 continue
             self._add_taken(cost, node)
@@ -103,6 +106,7 @@ class _Aligner:
         """The lines that the model takes now, and the hidden steps."""
         for item in self._heads(node):
             for after, taken in self._model.consume(item, node.state):
+                # As in the search itself: only a line that names an action ends a row of hidden steps.
                 hidden = 0 if item.observation.names_action else node.hidden
                 cursors, path = advanced(node.cursors, item), node.path
                 if node.first is None:
@@ -117,6 +121,7 @@ class _Aligner:
     def _add_repaired(self, cost: int, node: _Node) -> None:
         """What one repair leads to."""
         for item in self._heads(node):
+            # Only the first repair is returned, so later ones are counted and not made: making one copies a stream.
             first = node.first or self._repairs.dropped(node.path, item)
             cursors = advanced(node.cursors, item)
             self._add(cost + 1, _Node(node.path, (), first, cursors, node.state, node.hidden))
@@ -137,6 +142,7 @@ class _Aligner:
 
     def _steps(self, state: int) -> Iterator[Taken]:
         for taken in self._repairs.steps(state):
+            # Steps that change nothing count too, because the evaluation is what takes long.
             self._tried += 1
             if taken.state != state:
                 yield taken

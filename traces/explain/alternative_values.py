@@ -38,6 +38,7 @@ def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value
         case int():
             yield from (number for number in _numbers(value, hints) if fits(number, type_))
         case Atom():
+            # Elements of a large set come from the log; most have nothing to do with this line. Hints come before.
             if cardinality(type_) <= ELEMENTS_TRIED:
                 yield from domain(type_)
         case None | Some():
@@ -97,6 +98,7 @@ def _maps(value: FrozenMap, type_: t.Type, hints: Sequence[Value]) -> Iterator[V
     for key, near in _doubted(dict(value), like, hints).items():
         if type_.partial:
             yield value.without(key)
+        # One entry at a time: with two changes at once nearly any line can be explained.
         yield from (value.changed(key, other) for other in _near(value[key], type_.value, near))
 
 

@@ -82,6 +82,7 @@ def _blocked_items(
                 if not obstacles:
                     continue
                 suspect = Suspect(item, action, tuple(obstacles), depth, path)
+                # Without the values of the atoms: other states make the same guards false by other values.
                 key = (item.index, action, frozenset(f"{each.kind} {each.label}" for each in obstacles))
                 known = best.get(key)
                 if known is None or suspect.rank < known.rank:
@@ -96,6 +97,7 @@ def _states(search: TraceSearch, path: SearchPath, budget: int) -> Iterator[tupl
         for state in closure.level(depth):
             yield depth, state
             number += 1
+            # Levels come by their number of hidden steps, so what is cut off are the states that assume the most.
             if number >= STATES_TRIED:
                 return
 
@@ -133,6 +135,7 @@ def _along(
             elif seen.rule.then is None:
                 yield call.action, []
             else:
+                # In a `then`, `old` means the state before the whole line, not before the last of its steps.
                 here = Situation(model, seen.bound, frozenset(seen.bound), step.state, start)
                 yield call.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
 

@@ -50,6 +50,7 @@ def violation_of_window(
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
     named = [each for each in mismatches if each.place in own]
+    # Reversed, because the last entry of a place stays: of several blames of a line the first is the likeliest.
     known = {blame.place: blame for each in mismatches[::-1] for blame in each.blame[::-1]}
     events = [each.event for each in named[:1]]
     events += [each.observation.event for each in least_confirmed(own.values(), lines)]
@@ -88,6 +89,7 @@ def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:
 
 def _by_event(items: Sequence[OrderedObservation]) -> list[list[OrderedObservation]]:
     """The items of each line, in the order of time."""
+    # By identity: events of equal content are still two lines, and events are not hashable.
     groups: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
     for each in sorted(items, key=lambda item: (item.time, item.index)):
         groups.get_or_make(each.observation.event, lambda _: []).append(each)
@@ -124,6 +126,7 @@ def _sentence(items: Sequence[Sequence[OrderedObservation]]) -> str:
 def _alike(items: Sequence[Sequence[OrderedObservation]]) -> str | None:
     """The sentence for lines of different nodes that say the same, if there is one for their kinds."""
     events = [each[0].observation.event for each in items]
+    # The sentences tell of nodes that disagree, as when two claim one epoch. Two lines of one node do not do so.
     if len({each.run.node for each in events}) < len(events):
         return None
     for known in _sentences():

@@ -94,6 +94,7 @@ def failing(condition: k.Expr, here: Situation) -> list[FailedAtom]:
         if here.value(condition) is True:
             return []
     except Undefined as undefined:
+        # These two are taken apart below all the same: the part without a value says more than the whole.
         if not isinstance(condition, k.Logic | k.LetIn):
             return [_atom(condition, here, undefined.message)]
     match condition:
@@ -121,6 +122,7 @@ def _failing_for_one(binder: k.Local, domain: k.Expr, body: k.Expr, here: Situat
         return []
     if not isinstance(elements, frozenset) or len(elements) > ELEMENTS_TRIED:
         return []
+    # A set iterates by hashes, so without an order each run of the program would show another element.
     ordered = sorter(binder.type)(elements)
     return next((found for each in ordered if (found := failing(body, here.with_local(binder.name, each)))), [])
 
@@ -208,4 +210,5 @@ class ConditionPrinter:
 
     def text(self, expr: k.Expr) -> str:
         """An expression as written."""
+        # Names that elaboration had to make unique end in an apostrophe and a number, which the author never wrote.
         return expr.name.partition("'")[0] if isinstance(expr, k.Local) else expression_text(expr, self.sources)

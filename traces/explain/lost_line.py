@@ -39,6 +39,7 @@ def lost_lines(kernel: k.Kernel, clause: str, violations: Sequence[LogViolation]
     divided = split(kernel, plan.slicing)
     wanted = _read(divided, plan, {each.event.kind for each in violations})
     kinds = frozenset(load_catalogue().kinds)
+    # Only lines that Kafka itself writes, that change the state, and that no version numbers.
     rules = [each for each in plan.rules if each.event in kinds and each.steps and each.at is None]
     shares = {at: _share(_writes(divided.kernel, each), wanted) for at, each in enumerate(rules)}
     ways = [(at, list(_fields(rules[at], first.event, plan.slicing))) for at, share in shares.items() if share]

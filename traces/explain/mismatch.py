@@ -110,6 +110,7 @@ def _explain_all(
         if log is not None and most:
             goes_on = partial(_goes_on, search, conclusion, log, findings.unlogged, found)
             answer = _asked(search, conclusion, log, doubted, goes_on if options.partial else None)
+        # Before a limit counts: the search goes on from another state, where it may not hit the limit again.
         if found:
             search, start = found[0][0], [found[0][1]]
             continue
@@ -130,6 +131,7 @@ def _explain_all(
                 break
         else:
             onward = _onward(search, conclusion, start, writer, options, log if _may_be_lost(answer) else None)
+        # What a lost line explains is no contradiction, so the lines of the window are not blamed then.
         if isinstance(answer, WindowRefuted) and not (onward is not None and onward.is_lost):
             onward = with_window(search, start, conclusion, answer, onward, writer)
             doubted += left_out(search, onward)
@@ -202,6 +204,7 @@ def _with_another_value(
     """
     from assay.traces.windows.births import begins_at_birth  # noqa: PLC0415 - as above
 
+    # Where lines may be missing anywhere, one of these may be what explains the line, and not a wrong value.
     whole = not (options.partial or options.lossy or options.holes) and search.initial == search.model.initial
     if not whole or rejected.conflict or not begins_at_birth(search.frontier.order.items):
         return None
@@ -369,6 +372,7 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
     """The violation where no line is next: each must come after another, or the clause has no step for it."""
     cursors = rejected.deepest[0].node.cursors
     due = search.frontier.heads(cursors).items
+    # Nothing is due where each next line waits for another one, in a circle of what the clause orders.
     first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
     event, action = first.observation.event, action_of(first)
     repair = Repair("none", NO_STEP if due else NO_ORDER, event)
@@ -432,6 +436,7 @@ def _ranked_blames(
         blames = [as_blame(own[0], writer) if own else _as_source(item, blames[0]), *blames]
     first: dict[str, Blame] = {}
     for blame in blames:
+        # By place: one line may be a suspect for several actions, and the likeliest comes first.
         first.setdefault(str(blame.place), blame)
     return list(first.values())
 

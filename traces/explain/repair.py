@@ -68,6 +68,7 @@ def best_repair(
     every = sorted(candidates(search, deepest, ranked), key=_size)
     for _, group in groupby(every, key=_size):
         for candidate in group:
+            # A repair that does not explain even the failed line is found out with few nodes; most candidates end here.
             if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
                 continue
             chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)
@@ -82,6 +83,7 @@ def is_missed_by_others(
     chosen: ChosenRepair, search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect], budget: int
 ) -> bool:
     """Whether a line that is missing explains what no line that is wrong does: several lines miss it."""
+    # Items are compared by identity, and a dictionary keeps them by rank, as a set would not.
     blocked = list(dict.fromkeys(each.item for each in ranked))[:SUSPECTS_TRIED]
     if chosen.candidate.size[0] != ADDED or len(blocked) < SEVERAL:
         return False
@@ -146,6 +148,7 @@ def _cheaper(
         return best
     if best is not None:
         candidate = best.candidate
+        # A fair comparison: the cost of the single repair includes what still has to be repaired after it.
         onward = SingleRepairs(candidate.search, values, candidate.item)
         left = cheapest_alignment(onward, candidate.start, enough - candidate.gain, budget)
         if left is not None and candidate.cost + left.cost <= found.cost:

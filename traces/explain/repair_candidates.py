@@ -171,6 +171,7 @@ def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
             break
         found = step
         if (
+            # A step that left the state as it was is no reason to stop: before it the line reads the same.
             step.before is None
             or step.move is None
             or step.move.item is None
@@ -233,6 +234,7 @@ def _shown(value: Value, field: k.EventField) -> str:
 
 def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Iterator[Candidate]:
     """The item swapped with its neighbours in the file."""
+    # With the one behind, and with the one before: either of them may be the line that is out of place.
     for at in (item.position, item.position - 1):
         found = swapped_at(search, path, item, at)
         if found is not None:
@@ -341,6 +343,7 @@ def _occurrences(search: TraceSearch, name: str, values: Sequence[Value], state:
     growing = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]
     if not growing:
         yield from model.call(name, (ANY,) * len(parameters), state)
+    # With two open parameters the pairs of values are too many, so such an action is not tried at all.
     elif len(growing) == 1:
         (open_,) = growing
         for value in (each for each in values if fits(each, parameters[open_].binder.type)):

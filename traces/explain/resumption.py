@@ -53,6 +53,7 @@ def leave_out(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
 def without_rest(search: TraceSearch, resumption: Resumption) -> Resumption:
     """The resumption without what else the lines say that it leaves out, as far as that is not read yet. Each of it
     would be searched for anew, with no execution, and be another finding about the line."""
+    # By place, not by event: one line may be several events, or several observations of one.
     gone = {each.observation.event.record.place for each in left_out(search, resumption)}
     order = resumption.search.frontier.order
     for number, stream in enumerate(order.streams):
@@ -106,6 +107,7 @@ def with_window(
     # With doubted clocks C1 with a broker epoch that fell took 87 CPU-seconds, and without the line 7.6.
     if onward is None or onward.violation.repair.kind == "clock":
         lines = least_confirmed(refuted.items, search.frontier.order.items)
+        # Without the line that fewest others confirm: it is the likeliest to be wrong, whichever was noticed.
         onward = _without_one(search, start, lines) or _without_failed(search, conclusion, lines)
         if resumption is not None and resumption.is_near:
             onward = replace(onward, violation=resumption.violation)
