@@ -72,6 +72,7 @@ def far_apart(known: Mapping[str, ClockEstimate]) -> Iterator[Notice]:
     """Notices about clocks so far off that their times order nothing. If all nodes are equally far off, the server's
     clock is wrong.
     """
+    # Compared with the others, too: where all clocks are behind by the same, it is the server's that is ahead.
     most = max((clock.at_most for clock in known.values()), default=0)
     behind = {node for node, clock in known.items() if clock.at_most < -BEHIND and most - clock.at_most > BEHIND}
     least = min((clock.at_most for node, clock in known.items() if node not in behind), default=0)

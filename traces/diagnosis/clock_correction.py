@@ -90,6 +90,7 @@ def offsets(reading: LogReading) -> dict[str, Offset]:
     if len(news) < 2:
         return {}
     known = _compared([*news, SERVER], partial(_difference, news, _times_of_server(reading)))
+    # Of equally usual clocks the first by name counts. The name of the server sorts before all others.
     usual = max(sorted(known), key=lambda node: _like(known, node))
     found: dict[str, Offset] = {}
     for node, own in known.items():
@@ -97,6 +98,7 @@ def offsets(reading: LogReading) -> dict[str, Offset]:
         if abs(ahead) > BEHIND and node != SERVER:
             (first,) = reading.events.at(news[node].where[:1])
             reported = "ZooKeeper" if usual == SERVER else usual
+            # The node from which the comparison starts has no occasions of its own: it counts those of the usual one.
             found[node] = Offset(ahead, reported, own.occasions or known[usual].occasions, first.record.place)
     return found
 
@@ -127,10 +129,12 @@ def _difference(
 ) -> _Difference | None:
     """By how much the other clock is ahead, if that is known."""
     if SERVER in (one, other):
+        # The pairs hold the node's time and then the server's; asked from the server's side they are turned round.
         times = server.get(other if one == SERVER else one)
         pair = times if times is None or one != SERVER else times[::-1]
     else:
         mine, its = news[one], news[other]
+        # The facts of a node are distinct (`_news`), as `assume_unique` needs.
         _, here, there = np.intersect1d(mine.what, its.what, assume_unique=True, return_indices=True)
         pair = mine.times[here], its.times[there]
     return None if pair is None else agreed(*pair)
@@ -242,6 +246,7 @@ def _news(reading: LogReading) -> dict[str, _Reported]:
     what, times = what[telling], events.times_at(telling)
     sizes = [len(stream.events) for stream in reading.streams]
     node = np.repeat([nodes.index(stream.run.node) for stream in reading.streams], sizes)[positions][telling]
+    # The last key sorts first: by node, then by fact, then by time.
     order = np.lexsort((times, what, node))
     order = order[times[order] != NEVER]
     # Of each node the first report of each fact: repetitions come at any later time.

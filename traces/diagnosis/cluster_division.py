@@ -50,6 +50,7 @@ def divided_by_cluster(reading: LogReading) -> list[ClusterLogs]:
         return [ClusterLogs(next(iter(names), NAMELESS), reading)]
     division = _Division(reading, logged, changed)
     order = [span.name for span in division.spans]
+    # Spans are of named clusters alone, so the nameless part is added, behind all others.
     if any(NAMELESS in homes for homes in division.homes.values()):
         order.append(NAMELESS)
     return [ClusterLogs(name, division.part(name)) for name in order]
@@ -83,6 +84,7 @@ class _Division:
             runs.setdefault(event.fields.get(SESSION), set()).add(event.run)
         found: dict[ProcessRun, set[str]] = {}
         for sharing in runs.values():
+            # Session ids hold the server's start time, so two clusters do not have one by chance.
             names = {self._logged[run].name for run in sharing if run in self._logged}
             for run in sharing:
                 found.setdefault(run, set()).update(names)
@@ -160,6 +162,7 @@ class _Division:
         """The streams of a cluster; of a server that several clusters share, what was written in the cluster's time."""
         for stream in self._reading.streams:
             homes = self.homes[stream.run]
+            # A run of several clusters is divided by time: a server of ZooKeeper that served one after the other.
             if name in homes:
                 own = stream if len(homes) == 1 else _within(stream, self._time_of(name, stream.run))
                 if len(own.events):

@@ -47,6 +47,7 @@ def run_times(reading: LogReading) -> dict[ProcessRun, tuple[int, int]]:
     runs: dict[ProcessRun, tuple[int, int]] = {}
     for stream in reading.streams:
         own = times(stream.events)
+        # The least and the greatest, not the first and the last: a clock may be set back in between.
         own = own[own != NEVER]
         if len(own):
             begin, end = runs.get(stream.run, (int(own[0]), int(own[0])))
@@ -104,6 +105,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
     runs, found = run_times(reading), dict[ProcessRun, Change]()
     eras_of = {run: _eras(own) for run, own in names.items()}
     for earlier, later in pairwise(order):
+        # The change lies between the last line that names the earlier cluster and the first that names the later one.
         low, high = eras[earlier][1], eras[later][0]
         alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
         begun = {run: named[later][0] for run, named in eras_of.items() if later in named}

@@ -51,6 +51,7 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
         text = _text(rule["again" if again else "text"], event, owners)
         if text is None:
             continue
+        # By text, because several nodes and files report one and the same change in the same words.
         before = latest.get(text)
         if before is None or time - before > rule.get("within", float("inf")):
             term = _text(rule["term"], event, owners) if "term" in rule else None
@@ -70,6 +71,7 @@ def shut_down(reading: LogReading, reported: Sequence[Moment]) -> int | None:
     last = {each.node: each for each in incarnations}
     if not brokers or last.keys() != brokers or any(each.of != "shutdown" for each in last.values()):
         return None
+    # A shutdown before the last start is no part of the end: that broker was restarted, or others went on.
     begun = max((each.time for each in incarnations if each.of != "shutdown"), default=0)
     return min((each.time for each in last.values() if each.time >= begun), default=None)
 

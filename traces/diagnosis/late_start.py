@@ -50,6 +50,7 @@ def since(reading: LogReading, time: int) -> LogReading:
 def _since(stream: RunStream, time: int) -> RunStream:
     table = EventTable.of(stream.events)
     reached = np.flatnonzero(table.times >= time)
+    # Cut at a position, not by times: later lines with an earlier time keep their place in the order of the file.
     first = int(reached[0]) if len(reached) else len(table)
     return replace(stream, events=table.only(np.arange(first, len(table)))[0]) if first else stream
 

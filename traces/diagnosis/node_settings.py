@@ -84,6 +84,7 @@ def overview(reading: LogReading) -> Overview:
         nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
     for name, clock in estimates(reading).items():
         nodes[name].clock = clock
+    # Sorted, because a node has several files, and `_silences` looks for gaps between neighbours.
     known = {name: np.sort(own[own != NEVER]) for name, parts in logged.items() if len(own := np.concatenate(parts))}
     for name, own in known.items():
         if len(own):
@@ -215,6 +216,7 @@ def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]
     """Notices about loggers that could log more: one for all nodes."""
     for known in levels:
         brokers = [node for node in nodes if node.node.brokers]
+        # A node without a line of the logger is not blamed: nothing is known of its level.
         coarse = [node for node in brokers if node.levels.get(known["logger"], known["level"]) != known["level"]]
         if coarse:
             names = ", ".join(node.node.name for node in coarse)

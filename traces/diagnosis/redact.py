@@ -100,6 +100,7 @@ class Redaction:
         self._hosts, self._topics, self._clusters = map(_Names, ("host", "topic", "cluster"))
         self._nodes, self._folders, self._paths = map(_Names, ("node", "folder", "path"))
         self._files, self._words = map(_Names, ("file", "word"))
+        # All names are gathered first: a topic has one number, also in free text that comes before its first event.
         for event in reading.events:
             topic, cluster = event.fields.get("topic"), event.fields.get("cluster")
             if isinstance(topic, str) and topic not in _INTERNAL:
@@ -112,6 +113,7 @@ class Redaction:
         for node in reading.nodes:
             self._nodes(node.name)
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
+        # A node called `1`, or `data`, would take these words out of every message.
         reported = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
         named = {**reported, **self._topics.known, **self._clusters.known}
         # A regular expression takes the first alternative that fits, so `broker-10` has to be tried before `broker-1`.

@@ -39,6 +39,7 @@ def with_names(validation: Validation) -> Validation:
     called = Counter[str]()
     for each in (*validation.unmapped, *validation.ignored):
         called[each.kind] += each.count
+    # Some events do have a rule: that nothing was checked has another reason, which the answer gives already.
     if called.keys() & set(names):
         return answer
     count = (

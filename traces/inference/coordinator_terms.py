@@ -24,6 +24,7 @@ class CoordinatorTerms:
         self._member, self._coordinator = data()["member"], data()["coordinator"]
         self._facts, self._incarnation_at = facts, incarnation_at
         held = self._numbered("held")
+        # An election replaces a mention of its epoch, also an earlier one: clocks differ, and the winner is in it.
         self.first = self._numbered("mentioned") | held
         own = self._coordinator
         self.holders = {
@@ -31,6 +32,7 @@ class CoordinatorTerms:
         }
         told = {incarnation for incarnation, _ in self.first}
         for fact, holder in self._acting():
+            # Where no line of an incarnation has an epoch, epochs are counted from the changes of the controller.
             needed = self._needed if incarnation_at(fact.time) in told else self._next
             term = needed(fact, holder)
             if term is not None and term not in held and (term not in self.first or fact.time < self.first[term].time):

@@ -107,6 +107,7 @@ def session_around(reading: LogReading, run: str, time: int) -> tuple[str | None
     every = (each for each in reading.of_kinds({own["opens"], *own["lost"]}) if str(each.run) == run)
     ordered = sorted(every, key=lambda event: event.record.time or 0)
     before = [each for each in ordered if (each.record.time or 0) <= time]
+    # First the last line before the time, then the first one after it.
     for event in (*before[-1:], *ordered[len(before) : len(before) + 1]):
         session = event.fields.get(own["session"])
         if event.kind == own["opens"] and isinstance(session, str):
@@ -146,6 +147,7 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     begun = running | preludes.keys()
     lines: dict[ProcessRun, list[Event]] = defaultdict(list)
     for event in reading.of_kinds({*own["entered"], *own["tried"], *own["lost"], *_contests()}):
+        # A process one of whose lines tells of a session logs all of them: then nothing is supposed.
         if event.run in begun and event.run not in told:
             lines[event.run].append(event)
     told_later = _sessions_told_later(reading) if lines else {}

@@ -75,6 +75,7 @@ def events_of_members(reading: LogReading, unlogged: Mapping[int, UnloggedMember
     """
     own = data()["quorum"]
     yield from stream("terms", list(_Inference(reading).first_coordinator()))
+    # All of them were there before the first evidence of any, in whatever order they came.
     begin = min((each.fact.time for each in unlogged.values()), default=0)
     for member, (fact, active) in unlogged.items():
         place, name = fact.event.record.place, {own["name"]: member}

@@ -86,6 +86,7 @@ class _Inference:
                 # Only lines about a registration or an election show a fall: maps of epochs in other lines may be old.
                 if telling and number < known and fact.time > since + APART:
                     found.append(fact.time)
+                    # What was known is of the incarnation before, so the least line of the new one starts afresh.
                     most = {}
                 if number >= known or not most:
                     most[what] = number, fact.time
