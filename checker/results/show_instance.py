@@ -12,28 +12,29 @@ from assay.grammar.values import Value
 
 
 def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = ()) -> str:
-    """``elect(b1)``, and ``elect(b1) with q = {b1}`` where something was picked.
-
-    Names are those of the text, without the numbers that tell the names of an action apart (``m'2``), where that leaves
-    no two alike.
-    """
-    types = pick_types(action.body)
+    """``elect(b1)``, and ``elect(b1) with q = {b1}`` where something was picked."""
     shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
     call = f"{action.name}({', '.join(shown)})" if shown else action.name
+    return call + _with(picks, action.body)
+
+
+def show_initial(init: k.Init, picks: Picks) -> str:
+    """``initial state with q = {b1}``, or without more where nothing is picked."""
+    return "initial state" + _with(picks, init.body)
+
+
+def _with(picks: Picks, body: Sequence[k.Statement]) -> str:
+    """What was picked. Names are those of the text, without the numbers that tell the names of an action apart
+    (``m'2``), where that leaves no two alike.
+    """
+    types = pick_types(body)
     stems = [name.partition("'")[0] for name, _ in picks]
     # Equal stems would show one name with two values.
     written = stems if len(set(stems)) == len(stems) else [name for name, _ in picks]
     chosen = [
         f"{label} = {show_value(value, types[name])}" for label, (name, value) in zip(written, picks, strict=True)
     ]
-    return f"{call} with {', '.join(chosen)}" if chosen else call
-
-
-def show_initial(init: k.Init, picks: Picks) -> str:
-    """``initial state with q = {b1}``, or without more where nothing is picked."""
-    types = pick_types(init.body)
-    picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in picks)
-    return f"initial state with {picked}" if picked else "initial state"
+    return f" with {', '.join(chosen)}" if chosen else ""
 
 
 def pick_types(body: Sequence[k.Statement]) -> dict[str, Type]:

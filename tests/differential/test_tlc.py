@@ -149,6 +149,7 @@ PUBLISHED = (
     "prisoners",
     "single_lane_bridge",
     "token_ring_426",
+    "buffered_file",
     "elevator",
     "tcp",
     "write_through_cache",

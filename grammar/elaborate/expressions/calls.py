@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 
 from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
@@ -116,7 +117,9 @@ def _deepest(entity: FunctionEntity, expr: syntax.Call, cx: Context) -> int | No
     start = next(at for at, called in enumerate(around) if called is function)
     alone = all(called is function for called in around[start:])
     direct = alone and any(call is expr for call in calls_of_itself(function))
-    circle = "" if alone else " -> ".join([*(called.name.text for called in around[start:]), function.name.text])
+    # However often a function of the circle calls itself on the way, the circle is told once.
+    names = [name for name, _ in groupby([*(called.name.text for called in around[start:]), function.name.text])]
+    circle = "" if alone else " -> ".join(names)
     return deepest(function, cx.within(entity.home), direct=direct, circle=circle)
 
 

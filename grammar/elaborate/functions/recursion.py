@@ -44,6 +44,7 @@ def deepest(function: syntax.Def, home: Context, *, direct: bool, circle: str = 
             function, home, f"{itself}, and its parameters do not show that it ends within {MOST_LEVELS} levels",
             "let one of few values decide: `n: 0 .. 5` and `n - 1`, a set that shrinks or grows, `drop(s, 1)`",
             "or go through the elements with `fold total = 0 for x in s: …`, or with `sum`, `min`, `max` of `e for x in S`",
+            *(["where functions call each other all their parameters count: make one function of them"] if circle else []),
         )  # fmt: skip
     else:
         return most

@@ -8,7 +8,7 @@ from typing import Any
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import State, Step
-from assay.checker.results.show_instance import pick_types, show_instance
+from assay.checker.results.show_instance import pick_types, show_initial, show_instance
 from assay.checker.results.shown import shown_values
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel import types as t
@@ -39,8 +39,7 @@ def shown_lines(kernel: Kernel, state: State) -> list[str]:
 def step_name(kernel: Kernel, step: Step) -> str:
     """``elect(b1)``, or with picks ``deliver(b1) with m = Vote(b1)``."""
     if step.action is None:
-        picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
-        return "initial state" + (f" with {picked}" if picked else "")
+        return show_initial(kernel.init, step.picks)
     return show_instance(kernel.action(step.action), [value for _, value in step.arguments], step.picks)
 
 

@@ -94,7 +94,7 @@ def test_undefined_goes_before_exceeding_a_capacity(run: Run) -> None:
 
 def test_an_undefined_initial_state_is_reported_without_a_trace(run: Run) -> None:
     answer = run(
-        "state:\n    z: 0 .. 3 in {0, 1}\n    x: 0 .. 3\ninit:\n    pick n in 3 .. 4\n    x := n\naction t:\n    x := x\n"
+        "state:\n    z: 0 .. 3 in {0, 1}\n    x: 0 .. 3\ninit:\n    pick n in {n in 3 .. 4 if n > 3}\n    x := n\naction t:\n    x := x\n"
     )
     defined = answer.result("defined")
     assert defined.outcome is Outcome.VIOLATED

@@ -114,3 +114,13 @@ def test_a_fold_over_a_part_of_a_value_that_outgrew_the_capacity_is_undefined(
     text = LOG + "action go:\n    let b = Box({})\n    n := fold t = 0 for x in b.items: t + x\n"
     assert set(search(kernel_of(text.format("log + log"))).watch.found) == {"defined"}
     assert set(search(kernel_of(text.format("log"))).watch.found) == set()
+
+
+def test_a_circle_of_functions_is_refused_once_for_each_of_them(errors_of: ErrorsOf) -> None:
+    text = (
+        "type Store = map[0 .. 9, bool]\nstate:\n    s: Store = [x -> true]\naction t:\n    s := s\ninvariant i: f(s, 3) == 0\n"
+        "def f(m: Store, n: 0 .. 9): int = if m[n] then f(m, n - 1) + g(m, n) else f(m, n - 2)\n"
+        "def g(m: Store, n: 0 .. 9): int = f(m, n - 1)\n"
+    )
+    circles = [message.partition("(")[2].partition(")")[0] for message in errors_of(text) if "->" in message]
+    assert circles == ["f -> g -> f", "g -> f -> g"]
