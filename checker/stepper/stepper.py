@@ -33,7 +33,8 @@ from assay.checker.stepper.steps import (
 )
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.load import Loaded
+from assay.grammar.kernel.types import Type
+from assay.grammar.load import Loaded, UnusableSpecError
 from assay.grammar.values import Value
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Stepper:
         self._path: list[Step] = []
         self._undone: list[Step] = []
         self._reader: ExpressionReader | None = None
-        self._expressions: dict[str, k.Expr] = {}
+        self._expressions: dict[tuple[str, Type | None], k.Expr] = {}
 
     # ------------------------------------------------------------------------------------------------ the path
 
@@ -223,11 +224,19 @@ class Stepper:
         # No arguments at all stand for any.
         if len(arguments) not in (0, len(meaning.names)):
             raise NoSuchStepError(f"`{action}` has the parameters ({', '.join(meaning.names)})")
-        given = zip(meaning.names, arguments, strict=False)
-        return action, {name: self._argument(each) for name, each in given if each != "_"}
+        given = zip(meaning.node.parameters, arguments, strict=False)
+        return action, {p.binder.name: self._argument(each, p.binder.type) for p, each in given if each != "_"}
 
-    def _argument(self, text: str) -> Value:
-        found = self.evaluate(text)
+    def _argument(self, text: str, type_: Type) -> Value:
+        try:
+            # In the type of its parameter: alone, `none` and `{}` have no type, and `b1` is no `Broker?`.
+            found = self.evaluate(text, expected=type_)
+        except UnusableSpecError as mistake:
+            # A total map is shown as `{k -> v, l -> w}`, which is a partial one where it is read.
+            try:
+                found = self.evaluate(text)
+            except UnusableSpecError:
+                raise mistake from None
         if found.undefined is not None:
             raise NoSuchStepError(f"`{text}` has no value: {found.undefined}")
         return found.value
@@ -303,25 +312,26 @@ class Stepper:
 
     # --------------------------------------------------------------------------------------------- expressions
 
-    def evaluate(self, text: str, place: int = -1) -> EvaluatedExpression:
-        """The value of an expression in the state at a place of the path; ``old(…)`` reads the state before it.
+    def evaluate(self, text: str, place: int = -1, expected: Type | None = None) -> EvaluatedExpression:
+        """The value of an expression in the state at a place of the path; ``old(…)`` reads the state before it. It is one
+        of the ``expected`` type, if that is given.
 
         Raises ``UnusableSpecError`` for a text that is no expression of the spec.
         """
         # Watched expressions are asked again after each step; reading one takes longer than its value.
-        expr = self._expressions.get(text) or self._read(text)
+        expr = self._expressions.get((text, expected)) or self._read(text, expected)
         try:
             value: Value = self.model.meaning(expr)(self._frame(place))
         except Undefined as undefined:
             return EvaluatedExpression(expr.type, None, f"undefined: {undefined.message}", undefined.message)
         return EvaluatedExpression(expr.type, value, show_value(value, expr.type))
 
-    def _read(self, text: str) -> k.Expr:
+    def _read(self, text: str, expected: Type | None) -> k.Expr:
         if self._reader is None:
             from assay.checker.stepper.expression_reader import ExpressionReader  # noqa: PLC0415 - a tenth of a second
 
             self._reader = ExpressionReader(self.loaded)
-        return self._expressions.setdefault(text, self._reader.read(text))
+        return self._expressions.setdefault((text, expected), self._reader.read(text, expected))
 
     def _frame(self, place: int = -1) -> Frame:
         """The state at a place of the path, and the one before; the initial state is also the one before it."""

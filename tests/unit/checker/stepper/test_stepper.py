@@ -218,6 +218,40 @@ def test_an_argument_may_have_a_with_of_its_own() -> None:
     )
 
 
+OF_ALL_TYPES = """\
+enum Mode: Idle, Busy(k: 0 .. 2)
+param Node: set = {n1, n2}
+state:
+    done: set[0 .. 9] = {}
+action sets(x: set[Node]):
+    done := {1}
+action options(x: Node?):
+    done := {2}
+action sequences(x: seq[0 .. 1, max 2]):
+    done := {3}
+action bags(x: bag[Node, max 2]):
+    done := {4}
+action partial(x: map[Node, 0 .. 1, max 2]):
+    done := {5}
+action total(x: map[Node, bool]):
+    done := {6}
+action enums(x: Mode, y: Mode?):
+    done := {7}
+action tuples(x: (Node, Node?)):
+    done := {8}
+"""
+
+
+def test_the_text_of_every_step_is_read_as_that_step() -> None:
+    made = Stepper(load_text(OF_ALL_TYPES))
+    made.begin()
+    steps = list(made.possible())
+    assert {"options(none)", "options(n1)", "sets({})", "bags(bag{})", "total({n1 -> true, n2 -> false})"} <= {
+        each.text for each in steps
+    }
+    assert [made.find_call(each.text) for each in steps] == steps
+
+
 def test_steps_are_listed_lazily() -> None:
     made = Stepper(load_text(LOCK.replace("{c1, c2}", "{" + ", ".join(f"c{n}" for n in range(60)) + "}"), model="two"))
     made.begin()
