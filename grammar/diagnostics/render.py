@@ -43,6 +43,7 @@ def excerpt(span: Span, sources: Mapping[str, str], tint: str = "") -> list[str]
     # At least one caret: an empty range is the place where something is missing.
     shown, start, end = _cut(line, start, max(end, start + 1))
     margin = f"{span.line:>5} | "
+    # A place in an empty line shows nothing that helps.
     if not shown.strip():
         return []
     carets = " " * _cells(shown[:start]) + _paint("^" * max(1, _cells(shown[start:end])), tint, bool(tint))

@@ -67,6 +67,7 @@ def _if(depth: int, before: str, expr: BlockIf, node: Node) -> list[PrintedItem]
     printed: list[PrintedItem] = []
     for index, (condition, value) in enumerate(expr.branches):
         word = "elif " if index else f"{before}if "
+        # A long condition may break. The branch begins behind its last line.
         head = with_expression(depth, word, condition, ":")
         # The first branch begins with the line itself, whose label or guard may stand before the `if`.
         place = head_of(condition if index else node, condition)

@@ -129,6 +129,7 @@ def needs_parentheses(expr: Expr, wanted: int, may_end_open: bool) -> bool:
 
 def expression(expr: Expr, wanted: int = OPEN, may_end_open: bool = True) -> str:
     """The expression on one line, in parentheses if its place requires them."""
+    # In parentheses any form may end open, for the bracket ends it.
     if needs_parentheses(expr, wanted, may_end_open):
         return f"({_bare(expr, True)})"
     return _bare(expr, may_end_open)

@@ -47,6 +47,7 @@ INDENT = "    "
 
 def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True) -> list[str]:
     """The lines of an expression: one if it fits into ``room`` characters, otherwise several."""
+    # One line wherever it fits: how the source was broken makes no difference.
     flat = expression(expr, wanted, may_end_open)
     if len(flat) <= room:
         return [flat]

@@ -100,6 +100,7 @@ def _by_line(steps: Iterable[ScenarioLine]) -> Iterator[tuple[ScenarioLine, ...]
 
 def _steps(group: tuple[ScenarioLine, ...]) -> PrintedItem:
     match group:
+        # Alone in its line it may be broken. Steps beside each other fit on one line (`_by_line`).
         case (Expect(condition) as only,):
             return with_expression(1, "expect ", condition, "", only)
         case _:

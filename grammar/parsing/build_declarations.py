@@ -113,6 +113,7 @@ class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
         return Binding(children[0], children[1], span=span)
 
     def param(self, span: Span, children: list[Any]) -> Param:
+        # An optional part that is absent is None among the children, so each part has its position.
         size, name, kind, default, symmetric, _ = children
         return Param(
             name, kind, default, symmetric is not None, size is not None, documentation(children[-1:]), span=span

@@ -32,6 +32,7 @@ def report_faults(parser: Lark, source: str, start: str, origin: DeclarationOrig
         # The rest of the declaration is the block below its first line and would be taken out with it.
         if fault.line_number == 1:
             return
+        # Blanked and not removed: the lines below keep their numbers.
         _take_out(lines, fault.line_number - 1)
 
 

@@ -62,6 +62,7 @@ def _within_size(content: bytes, most: int, place: Span, diagnostics: Diagnostic
     if most == MAX_RUN_BYTES:
         diagnostics.error("E605", place, f"a saved run may have {most:,} bytes, and this file has more")
         return None
+    # What was read is not all of the file, so "more than" is all that can be said.
     line = content.count(b"\n") + 1
     widest = max(map(len, content.split(b"\n")))
     longest = (
@@ -112,6 +113,7 @@ def _decode(content: bytes, file: str, diagnostics: Diagnostics) -> str | None:
 
 
 def _place_of(content: bytes, offset: int, file: str) -> Span:
+    # Columns count characters, and the text before the fault may be longer in bytes.
     before = content[:offset].decode("utf-8", errors="replace")
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return Span(file, line, column, line, column + 1)

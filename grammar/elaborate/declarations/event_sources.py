@@ -119,6 +119,7 @@ class SourceReader:
         return found
 
     def _fields(self, items: list[syntax.SourceField], keys: Mapping[str, syntax.SourceKey]) -> Iterator[FieldSource]:
+        # The keys come first, for no field may have the name of one.
         first: dict[str, syntax.SourceField | syntax.SourceKey] = dict(keys)
         for item in items:
             name = item.name.text

@@ -68,6 +68,7 @@ class PropertyElaborator:
 
     def _check_names(self, unit: Unit) -> None:
         first: dict[str, syntax.Name] = {}
+        # Of scenarios too: `--property NAME` chooses among both.
         for name in _names(unit):
             if name.text in first:
                 note = Note("first used here", first[name.text].span)

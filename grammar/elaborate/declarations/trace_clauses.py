@@ -363,6 +363,7 @@ class ClausePlan:
         # What a slice goes on with after a gap is made for logs alone: that it is no step needs no warning.
         resumes = line.events[0].text == kernel.GAP
         steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
+        # In the scope of the module: in that of the rule the fields stand before what they hide.
         self._check_unambiguous(unit.scope, line)
         then = (
             None

@@ -155,6 +155,7 @@ def _names_variant(expr: syntax.Attr, scope: Scope) -> bool:
 
 
 def _attribute(expr: syntax.Attr, cx: Context, hint: Type | None) -> kernel.Expr:
+    # Modules before records: a dot behind one leads to a member, which may be anything that has a name.
     if is_namespace(expr.base, cx.scope):
         entity = resolve(expr, cx)
         return erroneous(expr.span) if entity is None else read(entity, expr, cx, hint)
@@ -187,6 +188,7 @@ def _entry(expr: syntax.Index, cx: Context) -> kernel.Expr:
             return _part_of_tuple(expr, collection, record, cx)
         case _:
             return cx.error("E203", expr.span, f"a map or a sequence has entries, {type_text(collection.type)} has not")
+    # Looked up and not stored: a key outside of its range has no entry, and needs no check of its own.
     key = convert(cx.attempt(expr.key, wanted), wanted, cx.diagnostics)
     return erroneous(expr.span) if failed(key) else kernel.Lookup(result, collection, key, span=expr.span)
 

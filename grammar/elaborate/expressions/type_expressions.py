@@ -97,6 +97,7 @@ def _range(written: syntax.RangeType, cx: Context) -> Type:
     if low > high:
         cx.error("E208", written.span, f"the range {low} .. {high} is empty")
         return ERROR
+    # For whoever asks whether the whole depends on a size, such as a set of its values.
     cx.sizes.extend(inner.sizes)
     return RangeType(low, high, bool(inner.sizes), sized_below)
 

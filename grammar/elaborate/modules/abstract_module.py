@@ -92,6 +92,7 @@ def names_of(units: Units) -> dict[str, tuple[Entity, ...]]:
     found = {name: own[name] for name, maker in own.makers.items() if maker.kind in NAMED_FROM_OUTSIDE}
     module = units.by_prefix[""].module
     inside = ModuleEntity(Scope(module.name, found), module.tree.span)
+    # With the module's name before it, a variant is told from one of this module that is called the same.
     return {module.stem: (inside,), **{name: (entity,) for name, entity in found.items()}}
 
 

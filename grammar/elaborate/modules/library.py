@@ -58,6 +58,7 @@ class Folders:
     def offers(self, user: UnreadModule) -> Iterator[str]:
         """Modules beside the user and among the bundled specs; directories further up are not listed."""
         for folder in [*([user.place.parent] if user.place else []), *self.search]:
+            # For suggestions alone, so two levels: below the folder of a user may be a whole disk.
             yield from _modules_below(folder, depth=2)
 
     def _folders(self, user: UnreadModule) -> Iterator[Path]:
@@ -77,6 +78,7 @@ class Given:
     def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
         """The text given under that name, else what the other library has."""
         if name in self.texts:
+            # It lies in no folder. What it uses is found among the texts and the bundled specs.
             return UnreadModule(f"{name}{SUFFIX}", None, self.texts[name])
         return self.beyond.find(name, user)
 

@@ -106,6 +106,7 @@ def _of_model(model: syntax.ModelBlock, slots: Slots, diagnostics: Diagnostics) 
         slot = slots.named(str(binding.name), binding.name.span, diagnostics)
         if slot is None:
             continue
+        # By its qualified name: `P` and `module.P` may be one parameter.
         if slot.qualified in found:
             first = Note("first bound here", places[slot.qualified])
             diagnostics.error("E309", binding.name.span, f"`{slot.shown}` is bound twice in this model", first)
@@ -123,6 +124,7 @@ def _check_shape(slot: FreeParameter, value: syntax.Expr, diagnostics: Diagnosti
 
 def parse_value(text: str, line: int, column: int, diagnostics: Diagnostics) -> syntax.Expr | None:
     """The expression of ``--set P=text``: ``true``, an integer, a name, or ``{a, b}``."""
+    # Not by the parser of specs: few forms are taken here, and the message names them all.
     tokens = list(_tokens(text, line, column))
     whole = Span(COMMAND_LINE, line, column, line, column + max(1, len(text)))
     match [token[:2] for token in tokens]:

@@ -32,6 +32,7 @@ def matched(expr: syntax.Match, cx: Context, hint: Type | None) -> kernel.Expr:
     tests = _tests(expr.cases, subject, plain)
     values = [(case.value, plain.within(test.when_true)) for case, test in zip(expr.cases, tests, strict=True)]
     if expr.otherwise is not None:
+        # Each test knows that those before it failed (`_tests`). So the last one tells `else` all of them.
         values.append((expr.otherwise, plain.within(tests[-1].when_false) if tests else plain))
     if not covers([case.patterns for case in expr.cases], expr.otherwise, tests, subject, expr.span, cx):
         return erroneous(expr.span)
@@ -42,6 +43,7 @@ def matched(expr: syntax.Match, cx: Context, hint: Type | None) -> kernel.Expr:
     found, common = together(values, hint, mismatch)
     if failed(*found) or common == ERROR:
         return erroneous(expr.span)
+    # Without `else` the cases cover every value (`covers`), so the last one needs no test.
     result = found[-1]
     for test, value in reversed([*zip(tests, found[:-1], strict=False)]):
         result = kernel.IfThenElse(common, test.expr, value, result, span=expr.span)

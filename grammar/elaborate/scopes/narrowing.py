@@ -21,6 +21,7 @@ def narrowed(expr: kernel.Expr, scope: Scope) -> kernel.Expr:
 
 def widened(expr: kernel.Expr) -> kernel.Expr:
     """The optional expression that ``narrowed`` replaced; a presence test may be repeated."""
+    # Of `T??` the present value is optional itself, and a test of it is about that one.
     return expr.operand if isinstance(expr, kernel.Unwrap) and not isinstance(expr.type, OptionType) else expr
 
 
@@ -45,6 +46,7 @@ def narrowings_only(scope: Scope, outer: Scope) -> Scope:
 
 def at_another_moment(scope: Scope) -> Scope:
     """The scope without what is known of the current state only."""
+    # What depends on locals alone is as present at the other moment as it is now.
     kept = {key: value for key, value in scope.narrowed.items() if not reads_state(key)}
     return replace(scope, narrowed=kept)
 

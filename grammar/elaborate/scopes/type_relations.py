@@ -136,6 +136,7 @@ def join(left: Type, right: Type) -> Type | None:
 
 def _join_plain(left: Type, right: Type) -> Type | None:
     """The common type without a conversion at this level."""
+    # What is open takes the other type, and an error is reported only once.
     if isinstance(left, ErrorType | UnknownType) or left == right:
         return right
     if isinstance(right, ErrorType | UnknownType):

@@ -47,6 +47,7 @@ def convert(expr: kernel.Expr, to: Type, diagnostics: Diagnostics, *, put: bool 
 
 def convertible(expr: kernel.Expr, to: Type) -> bool:
     """Whether ``convert`` would succeed."""
+    # What has an error fits anywhere: the error was reported, and a second one would only follow from it.
     return failed(expr) or mentions(to, ErrorType) or _converted(expr, to, False) is not None
 
 
@@ -193,6 +194,7 @@ def fits(have: Type, want: Type) -> bool:
         case (RecordType("", fields), RecordType("", wanted)):
             return all(fits(a.type, b.type) for a, b in zip(fields, wanted, strict=True))
         case _:
+            # Enums and named records keep the ranges of their fields: these were enforced when the value was made.
             return have == want
 
 
