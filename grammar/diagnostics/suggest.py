@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 _CLOSE = 0.72
+LONGEST = 100
+"""Longer names are not compared, since that takes time quadratic in their length. Two of a log may fill a line each."""
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
@@ -13,7 +15,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
 
     A name that differs only in case is always taken. Ties go to the first in alphabetical order, so that the answer is
     the same in every run. Names of one or two letters resemble everything, so they are never suggested for another
-    spelling.
+    spelling; nor are names of more than ``LONGEST`` characters.
     """
     folded = name.casefold()
     best: tuple[float, str] | None = None
@@ -28,7 +30,7 @@ def _likeness(name: str, candidate: str) -> float:
     if name == candidate:
         # More than any ratio, so that a name with other capitals comes before all that is merely similar.
         return 2.0
-    if min(len(name), len(candidate)) < 3:
+    if min(len(name), len(candidate)) < 3 or max(len(name), len(candidate)) > LONGEST:
         return 0.0
     # The ratio of two texts depends on which is the first. Without `autojunk=False` letters that are frequent in a long
     # name would not count.

@@ -31,3 +31,8 @@ def test_nothing_is_suggested_where_nothing_is_close(written: str) -> None:
 
 def test_the_answer_does_not_depend_on_the_order_of_the_candidates() -> None:
     assert did_you_mean("abcx", ["abcz", "abcy"]) == did_you_mean("abcx", ["abcy", "abcz"]) == "abcy"
+
+
+def test_long_names_are_suggested_for_other_capitals_alone() -> None:
+    assert did_you_mean("x" * 101, ["x" * 102]) is None
+    assert did_you_mean("x" * 5000, ["x" * 4999, "X" * 5000]) == "X" * 5000
