@@ -302,6 +302,7 @@ class ActionMeaning:
                         # Membership in these is decided without listing them, which may be impossible.
                         if isinstance(collection, k.Interval | k.Subsets):
                             continue
+                        # A collection that mentions the parameter itself, or a later one, has no value yet.
                         if locals_of(collection) | _own_name(collection) <= known:
                             found[at].append(scope.meaning(collection))
         return found

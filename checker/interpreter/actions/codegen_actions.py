@@ -168,6 +168,7 @@ class _Action:
         later parameters."""
         for step in sorted(self._parts.early[level], key=lambda each: cost_of(each.node, self._lets) // LONG):
             self._guard(step)
+        # A name that only later levels need is written here all the same: once, not for each value of later parameters.
         deeper = [step.node for guards in self._parts.early[level + 1 :] for step in guards]
         for let in self._parts.lets[level]:
             if let.name in self._mentioned(deeper):
@@ -207,6 +208,7 @@ class _Action:
                 case GuardStep():
                     self._guard(step)
                 case LetStep():
+                    # A name that mentions a pick; guards behind it find it here, as they find those before.
                     self._lets[step.name] = step
                     self._let(step)
                 case PickStep():
@@ -230,6 +232,7 @@ class _Action:
         self._known.add(step.name)
 
     def _updates(self, updates: Sequence[k.Statement]) -> None:
+        # Right-hand sides read `now`, which no write changes: writes are collected, and made together at the end.
         for each in updates:
             node = statement(each)
             match node:
@@ -260,6 +263,7 @@ class _Action:
 
     def _assign(self, node: k.Assign) -> None:
         source = self._source
+        # Keys before the value, as the reference evaluator takes them.
         path = "".join(f"{source.of(p.key) if isinstance(p, k.AtKey) else p.index}, " for p in node.path)
         value = source.checked(node.value, node.type)
         position = source.scope.positions[node.variable]

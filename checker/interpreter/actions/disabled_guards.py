@@ -104,6 +104,7 @@ def _each_false(
                     yield (*false, FalseGuard(f"pick {step.name}", step.node, is_bound=False))
                 return
         except Undefined as undefined:
+            # Listed for now; `_unprotected` takes it out again where a guard before it is false.
             false = (*false, _undefined(step, undefined))
             lost = _without(step, lost)
     yield false

@@ -235,6 +235,7 @@ def _fit_key(of: Type, key: Any, assign: k.Assign) -> None:
 def _build(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.Assign) -> Any:
     head, rest = path[0], path[1:]
     match of:
+        # Total and partial alike: which keys are missing is asked when all writes are made.
         case MapType(key, image):
             _fit_key(key, head, assign)
             # Entry by entry: what is missing at the end is found by `_is_incomplete`.

@@ -106,6 +106,7 @@ Searched = Sequence[Any] | AllIntegers
 def searched(expr: k.Expr, scope: EvaluationScope) -> Callable[[Frame], Searched]:
     """A function that gives the elements for a search that may end early: large domains are not listed before it."""
     match expr:
+        # No limit here: a search may end at the first of very many.
         case k.Subsets(_, operand):
             whole = listing(operand, scope)
             return lambda frame: AllSubsets(whole(frame))
@@ -152,6 +153,7 @@ def _values(expr: k.Expr, scope: EvaluationScope) -> Listing:
         case SeqType():
             return value
         case SetType(item) | BagType(item):
+            # A set of Python has no order of its own; by this one, every run and every engine takes the same.
             sort = sorter(item)
             return lambda frame: sort(value(frame))
         case other:

@@ -65,6 +65,7 @@ class ValueMemo:
 
     def at(self, now: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
         """The value in a state, for values of its locals. Raises ``Undefined`` if it has none."""
+        # By identity: a step leaves the values of other variables as the same objects.
         read = [now[at] for at in self.positions]
         if watchers := _watchers.stack:
             # Before the memo is asked: a value from the memo was consulted, too.
@@ -181,5 +182,6 @@ def read_directly(expr: k.Expr) -> frozenset[str]:
     """The variables that an expression reads outside of memoised parts."""
     if is_memoised(expr) or is_watched(expr):
         return frozenset()
+    # What a memoised part reads is noted by that part, when it is asked.
     own = {expr.name} if isinstance(expr, k.StateVar) else set()
     return frozenset(own).union(*map(read_directly, children(expr)))

@@ -69,6 +69,7 @@ def binders_of(expr: k.Expr) -> frozenset[str]:
 def free_locals(expr: k.Expr) -> frozenset[str]:
     """The bound variables that an expression mentions and does not bind itself (names are unique)."""
     parts = [expr, *descendants(expr)]
+    # Names are unique, so a name that is bound anywhere inside is bound wherever it is mentioned.
     inner = {name for part in parts for name in binders_of(part)}
     return frozenset(part.name for part in parts if isinstance(part, k.Local)) - inner
 

@@ -79,4 +79,5 @@ def _enum_key(variants: tuple[t.VariantType, ...]) -> Key:
 
 
 def _entries_key(key: Key, value: Key) -> Key:
+    # Within a map keys differ, so they alone sort it. Values count between two maps.
     return lambda entries: (len(entries), sorted((key(k), value(v)) for k, v in entries.items()))
