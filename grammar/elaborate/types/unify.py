@@ -10,7 +10,7 @@ from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.scope import Scope, VariantEntity
-from assay.grammar.elaborate.scopes.type_differences import difference
+from assay.grammar.elaborate.scopes.type_differences import difference, shared_variants
 from assay.grammar.elaborate.scopes.type_relations import ERROR, UNKNOWN, UnknownType, erased, join, mentions, type_text
 from assay.grammar.elaborate.types.coercion import convert, convertible
 from assay.grammar.kernel.types import BagType, SeqType, SetType, Type
@@ -86,7 +86,12 @@ def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mism
         return value.type if so_far is None else so_far
     joined = join(so_far, value.type)
     if joined is None:
-        advice = difference(value.type, so_far) or _single(so_far, value.type) or _single(value.type, so_far)
+        advice = (
+            difference(value.type, so_far)
+            or shared_variants(value.type, so_far)
+            or _single(so_far, value.type)
+            or _single(value.type, so_far)
+        )
         cx.error("E202", value.span, mismatch(type_text(so_far), type_text(value.type)), *advice)
     return ERROR if joined is None else joined
 

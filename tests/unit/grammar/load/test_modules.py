@@ -30,12 +30,15 @@ def test_a_variant_of_another_modules_enum_is_told_from_one_of_the_same_name() -
     clock = CLOCK + "enum Light: Red, Green\n"
     text = "module top\nuse clock\nenum Lamp: Off, Red\nstate:\n    l: map[bool, clock.Light] = [b -> LAMP]\nnext: clock.tick\n"
     assert load_text(text.replace("LAMP", "clock.Red"), modules={"clock": clock}).kernel is not None
-    with pytest.raises(UnusableSpecError) as raised:
-        load_text(text.replace("LAMP", "if b then Red else Red"), modules={"clock": clock})
-    (found,) = raised.value.diagnostics
-    assert found.message == "expected map[bool, Light], found map[bool, Lamp]"
-    assert [note.message for note in found.notes] == [
-        "Lamp and Light both have Red; that of another module is `module.Red`"
+    found = []
+    for value in ("if b then Red else Red", "if b then clock.Red else Red"):
+        with pytest.raises(UnusableSpecError) as raised:
+            load_text(text.replace("LAMP", value), modules={"clock": clock})
+        found += [(each.message, [note.message for note in each.notes]) for each in raised.value.diagnostics]
+    advice = ["Lamp and Light both have Red; that of another module is `module.Red`"]
+    assert found == [
+        ("expected map[bool, Light], found map[bool, Lamp]", advice),
+        ("the branches have different types: Light and Lamp", advice),
     ]
 
 
