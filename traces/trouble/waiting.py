@@ -83,10 +83,17 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
     """Partitions without a leader to the end of the logs, by the replicas that are allowed to lead them."""
     last = {line.partition: line for line in lines}
     isr: dict[str, tuple[object, ...]] = {}
-    for event in reading.of_kinds(frozenset({"BecameLeader", "BecameFollower", "TopicDeletion", "IsrUpdated"})):
-        name = f"{event.fields.get('topic')}-{event.fields.get('partition')}"
+    kinds = frozenset({"BecameLeader", "BecameFollower", "TopicDeletion", "IsrUpdated"})
+    # By time: of what several brokers say of an ISR the latest counts, whichever log is read last.
+    for event in sorted(reading.of_kinds(kinds), key=lambda each: each.record.time or 0):
+        topic, time = event.fields.get("topic"), event.record.time or 0
+        if event.kind == "TopicDeletion":
+            # The line names the topic alone: none of its partitions needs a leader any more.
+            last = {name: line for name, line in last.items() if name.rpartition("-")[0] != topic or line.time >= time}
+            continue
+        name = f"{topic}-{event.fields.get('partition')}"
         # An ISR may be written of a partition that has no leader; a leader or a follower shows that it has one again.
-        if name in last and (event.record.time or 0) > last[name].time and event.kind != "IsrUpdated":
+        if name in last and time > last[name].time and event.kind != "IsrUpdated":
             del last[name]
         own = event.fields.get("isr")
         if isinstance(own, tuple) and own:

@@ -67,6 +67,24 @@ def test_a_partition_without_leader_in_a_cluster_that_is_shut_down_waits_for_nob
     assert found_in([OFFLINE, STOPS], tmp_path) == []
 
 
+DELETED = "00:40 INFO [Controller id=4] Starting topic deletion for topics tmp,pay (kafka.controller.KafkaController)"
+ELECTED = "02:10 INFO [Controller id=4] 4 successfully elected as the controller. Epoch incremented to 3 and epoch zk version is now 3 (kafka.controller.KafkaController)"
+
+
+def test_a_partition_of_a_topic_that_is_deleted_needs_no_leader(tmp_path: Path) -> None:
+    assert found_in([OFFLINE, DELETED, ELECTED], tmp_path) == []
+
+
+def test_of_what_brokers_say_of_an_isr_the_latest_counts_whichever_log_is_read_last(tmp_path: Path) -> None:
+    isr = "INFO [Partition pay-3 broker={0}] ISR updated to {1} and version updated to {0} (kafka.cluster.Partition)"
+    logs = {1: [f"00:05 {isr.format(1, '1')}", OFFLINE, ELECTED], 2: [f"00:02 {isr.format(2, '1,2')}"]}
+    for broker, lines in logs.items():
+        (tmp_path / f"kafka-{broker}").mkdir()
+        found_in(lines, tmp_path / f"kafka-{broker}")
+    (found,) = trouble_of(read_logs([tmp_path])).findings
+    assert found.nodes == ("broker 1",)
+
+
 def assigned(time: str, replicas: str, adding: str, removing: str) -> str:
     record = f"PartitionChangeRecord(partitionId=3, topicId=smRuOl6HR0OTTzFy02xKqA, isr=null, leader=-2, replicas=[{replicas}], removingReplicas={removing}, addingReplicas={adding}, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, lastKnownElr=null)"
     return f"{time} INFO [QuorumController id=101] Replayed partition assignment change {record} for topic pay ({CONTROLLER})"
