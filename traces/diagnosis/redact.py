@@ -49,8 +49,9 @@ _SETTING = re.compile(
 )
 _BY_CHANCE = re.compile(r"[A-Za-z]+|\d+|.{1,2}")
 """Directory names that occur in texts by chance; they are replaced only where they stand for a node."""
+# A group behind the first begins with a dot, not a hyphen: a row of hyphens could be divided in very many ways.
 _ROTATED = re.compile(
-    r"(?P<stem>.+?)(?P<rest>(?:\.(?:log|out|txt|json|err))?(?:[.-][\d-]+)*(?:\.(?:gz|xz|bz2|zst|log))?)"
+    r"(?P<stem>.+?)(?P<rest>(?:\.(?:log|out|txt|json|err))?(?:[.-][\d-]+(?:\.[\d-]+)*)?(?:\.(?:gz|xz|bz2|zst|log))?)"
 )
 """The name of a file, and what rotation and compression add to it."""
 

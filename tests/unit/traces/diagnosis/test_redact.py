@@ -56,3 +56,11 @@ def test_a_name_that_begins_with_another_one_has_a_name_of_its_own(tmp_path: Pat
     )
     names = Redaction(read_logs([tmp_path]))
     assert names.text("canary-orders-0, canary-orders-late-0") == "topic-1-0, topic-2-0"
+
+
+def test_a_file_name_with_a_row_of_hyphens_is_redacted_at_once(tmp_path: Path) -> None:
+    log = tmp_path / f"canary{'-' * 60}x"
+    log.write_text(LINES.lstrip())
+    reading = read_logs([log])
+    # The rows of a file name were once divided in all ways, which took longer than anybody waits.
+    assert Redaction(reading).file(str(log)) == "folder-1/file-1"
