@@ -42,6 +42,10 @@ def with_names(validation: Validation) -> Validation:
     # Some events do have a rule: that nothing was checked has another reason, which the answer gives already.
     if called.keys() & set(names):
         return answer
+    if not names:
+        return replace(
+            answer, reason=f"nothing was checked: the clause has no rule; events are called {_listed(called)}"
+        )
     count = (
         "the only event is not" if validation.counts.read == 1 else f"none of the {validation.counts.read:,} events is"
     )

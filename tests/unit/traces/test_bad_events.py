@@ -156,3 +156,10 @@ def test_mistakes_in_a_pattern_file_are_told_where_they_stand(
     (diagnostic,) = raised.value.diagnostics
     assert error in diagnostic.message
     assert diagnostic.span.line == line
+
+
+def test_a_clause_without_a_rule_says_so(tmp_path: Path) -> None:
+    without = "".join(line for line in SPEC.splitlines(keepends=True) if not line.startswith("    on "))
+    found = asked(tmp_path, lines(*LOG), without)
+    assert found.verdict is TraceVerdict.VACUOUS
+    assert "the clause has no rule; events are called `Paid` (1), `Placed` (1)" in str(found)
