@@ -82,18 +82,18 @@ def _deaths(reading: LogReading, rule: Mapping[str, Any]) -> Iterator[Moment]:
     ended |= {each.run for each in reading.of_kinds({rule["or"]["kind"]}) if rule["or"]["says"] in each.record.message}
     brokers = _brokers(reading)
     last: dict[ProcessRun, Event] = {}
+    # Not counted from 1: where logs of several clusters were divided, a part may begin with any run of a node.
+    newest: dict[str, int] = {}
     for stream in reading.streams:
+        newest[stream.run.node] = max(stream.run.number, newest.get(stream.run.node, 0))
         event = next((each for each in reversed(stream.events) if each.record.time is not None), None)
         if event is not None and (event.record.time or 0) > _time_of(last.get(stream.run)):
             last[stream.run] = event
-    for node in reading.nodes:
+    for run, event in sorted(last.items(), key=lambda each: (each[0].node, each[0].number)):
         # Not the last run: that one may still have been running when its log was copied.
-        for number in range(1, node.runs if node.name in brokers else 0):
-            run = ProcessRun(node.name, number)
-            if run in last and run not in ended:
-                text = rule["text"].format(node=node.name)
-                place = last[run].record.place
-                yield Moment(_time_of(last[run]), text, rule["weight"], place, of="death", node=node.name)
+        if run.node in brokers and run.number < newest[run.node] and run not in ended:
+            text, place = rule["text"].format(node=run.node), event.record.place
+            yield Moment(_time_of(event), text, rule["weight"], place, of="death", node=run.node)
 
 
 def _brokers(reading: LogReading) -> set[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from assay.cli.main import invoke
 from assay.traces.diagnosis.cluster_division import NAMELESS, divided_by_cluster
+from assay.traces.diagnosis.incident_moments import moments
 from assay.traces.log_reader import read_logs
 
 ONE, OTHER = "Qm3vT8pWQ0Kc5dLrYhZ1xA", "Zk9fB2nXS5Gh7jUeWvC4yQ"
@@ -199,3 +200,13 @@ def test_lines_that_were_not_read_are_missing_to_each_cluster_of_their_file(tmp_
     unread = {each.cluster: [n.text for n in each.reading.notices if n.kind == "no logger"] for each in found}
     assert set(unread) == {ONE, OTHER}
     assert unread[ONE] == unread[OTHER] != []
+
+
+def test_a_killed_run_is_told_in_a_part_that_does_not_begin_with_the_first_run_of_its_node(tmp_path: Path) -> None:
+    lives = [life(8, ONE, 1, 1), life(9, ONE, 1, 2, epoch=2), life(10, OTHER, 1, 3, ends=False), life(11, OTHER, 1, 4)]
+    folder = written(tmp_path, {"kafka-1/server.log": "".join(lives)})
+    dead = {
+        each.cluster: [moment.time // 3_600_000 % 24 for moment in moments(each.reading) if moment.of == "death"]
+        for each in divided_by_cluster(read_logs([folder]))
+    }
+    assert dead == {ONE: [], OTHER: [10]}
