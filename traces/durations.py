@@ -1,10 +1,20 @@
-"""Lengths of time in an operator's words."""
+"""Lengths of time in an operator's words, and the date of a time."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 QUARTER = 15 * 60_000
 NEAR = 60_000
 """Clocks whose difference is as near to a multiple of a quarter of an hour (milliseconds) differ in their UTC offset."""
+
+FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.999
+"""The first and the last second, since the epoch, that Python has a date for: the years 1 and 9999."""
+
+
+def moment(milliseconds: float) -> datetime:
+    """The moment, UTC, of milliseconds since the epoch; the last or the first one there is, if it is beyond."""
+    return datetime.fromtimestamp(min(max(milliseconds / 1000, FIRST_SECOND), LAST_SECOND), UTC)
 
 
 def duration_in_words(milliseconds: float) -> str:

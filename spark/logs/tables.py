@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
@@ -11,6 +11,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs import tasks
 from assay.spark.logs.errors import as_diagnostic
+from assay.traces.durations import moment
 from assay.traces.event import Event, LogPosition
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.pickling import from_bytes
@@ -102,7 +103,7 @@ def _event(cluster: str, event: Event) -> Row:
 
 
 def _moment(time: int | None) -> datetime | None:
-    return None if time is None else datetime.fromtimestamp(time / 1000, UTC)
+    return None if time is None else moment(time)
 
 
 def _texts(fields: Mapping[str, object]) -> dict[str, str | None]:

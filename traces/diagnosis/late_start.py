@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import islice
 
 import numpy as np
 
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.missing_logs import lost_starts
+from assay.traces.durations import moment
 from assay.traces.event import Event, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
@@ -60,7 +60,7 @@ def left_out(whole: LogReading, kept: LogReading, time: int, unexplained: Sequen
     known.
     """
     count = len(whole.events) - len(kept.events)
-    shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    shown = moment(time).strftime("%Y-%m-%d %H:%M:%S")
     text = (
         f"{count:,} events before {shown} were left out: until then the beginnings of files are missing, and not every line "
         "has an explanation without them"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
-from assay.grammar.values import Atom, Value
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.traces.durations import moment
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.partial_order import OrderedObservation, action_of, by_time
@@ -170,12 +170,28 @@ def _fields(items: Sequence[OrderedObservation]) -> Mapping[str, str]:
 
 
 def _text(value: Value) -> str:
-    name = getattr(value, "name", None)
-    if isinstance(name, str):
-        return name
-    if isinstance(value, frozenset | tuple):
-        return f"[{', '.join(sorted(map(_text, value)) if isinstance(value, frozenset) else map(_text, value))}]"
-    return "none" if value is None else _text(value.value) if hasattr(value, "value") else str(value)
+    match value:
+        # Before tuples: elements, options, variants and records are named tuples.
+        case Atom(_, _, name):
+            return name
+        case Some(inner):
+            return _text(inner)
+        case VariantValue(variant, row):
+            return f"{variant}({', '.join(map(_text, row))})" if row else variant
+        case RecordValue(row):
+            return f"({', '.join(map(_text, row))})"
+        case FrozenMap():
+            return f"[{', '.join(sorted(f'{_text(key)} -> {_text(of)}' for key, of in value.items()))}]"
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case frozenset():
+            return f"[{', '.join(sorted(map(_text, value)))}]"
+        case tuple():
+            return f"[{', '.join(map(_text, value))}]"
+        case _:
+            return str(value)
 
 
 def _said(items: Sequence[OrderedObservation]) -> str:
@@ -187,7 +203,7 @@ def _said(items: Sequence[OrderedObservation]) -> str:
 def _time(event: Event) -> str:
     if event.record.time is None:
         return "no stated time"
-    return datetime.fromtimestamp(event.record.time / 1000, UTC).strftime("%H:%M:%S")
+    return moment(event.record.time).strftime("%H:%M:%S")
 
 
 def _words(kind: str) -> str:

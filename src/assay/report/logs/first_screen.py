@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from assay.report.lines import Line, Tone, clean, plural
-from assay.report.logs.impact import moment
 from assay.report.logs.remarks import RemarkGroup, remark_groups, reported_together
 from assay.report.logs.shown_line import marked_field, place_text, short_places, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
@@ -19,6 +18,7 @@ from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import label_of, slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview, files_to_add
 from assay.traces.diagnosis.unnamed_events import own_clause
+from assay.traces.durations import moment
 from assay.traces.event import Notice
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import Blame, LogViolation, TraceVerdict, Validation

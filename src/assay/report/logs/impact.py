@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from assay.report.lines import Line, Tone, clean, listed
+from assay.traces.durations import moment
 from assay.traces.event import Event
 from assay.traces.result import Impact, Spell, Validation
 
-FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.999
-"""The first and the last second that a ``datetime`` has, since the epoch."""
 SLICES_SHOWN = 6
 """How many slices the text lists for each measure; JSON and HTML have all of them."""
 
@@ -42,11 +40,6 @@ def duration(at_least: float, at_most: float | None) -> str:
     if at_most is None:
         return f"{at_least / 1000:,.1f} s or more"
     return f"{at_least / 1000:,.1f} to {at_most / 1000:,.1f} s"
-
-
-def moment(milliseconds: float) -> datetime:
-    """The moment, UTC, of milliseconds since the epoch; the last or the first one there is, if it is beyond."""
-    return datetime.fromtimestamp(min(max(milliseconds / 1000, FIRST_SECOND), LAST_SECOND), UTC)
 
 
 def clock(milliseconds: float) -> str:

@@ -13,11 +13,12 @@ from assay.report.logs.html.data import embedded, script_data
 from assay.report.logs.html.findings import FIRST, page_findings
 from assay.report.logs.html.lane_rules import band_styles
 from assay.report.logs.html.lanes import timeline
-from assay.report.logs.impact import clock, duration, longest_first, moment
+from assay.report.logs.impact import clock, duration, longest_first
 from assay.report.logs.shown_line import place_text
 from assay.report.logs.timeline import is_closing
 from assay.report.logs.validation_text import event_text, slice_noun
 from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.durations import moment
 from assay.traces.event import Event
 from assay.traces.result import Validation
 from assay.traces.trouble.finding import Gravity
