@@ -119,6 +119,8 @@ def _has_sound_view(page: TlaModule) -> bool:
 
 def _system(kernel: k.Kernel, page: TlaModule) -> None:
     """Write the actions of the step relation, ``Next`` and ``Spec``."""
+    if not kernel.variables:
+        raise NoCounterpartError("TLC checks modules with variables, and this spec has no `state:`", NOWHERE)
     page.actions += [*definition("Init", initial(kernel, page.scope)), ""]
     for name in kernel.next:
         _action(kernel, kernel.action(name), page)
