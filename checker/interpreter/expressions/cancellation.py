@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EVERY = 50_000
-"""How many elements quantifiers visit between two callbacks."""
+"""How many elements quantifiers and comprehensions visit between two callbacks."""
 
 
 class _Asked(threading.local):

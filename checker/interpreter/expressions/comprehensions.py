@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations
 from typing import Any, assert_never
 
-from assay.checker.interpreter.expressions.enumerate_set import Listing, few_enough, listing
+from assay.checker.interpreter.expressions.enumerate_set import few_enough, gone_through, listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.undefined import Undefined, integer_text
 from assay.grammar import kernel as k
@@ -45,7 +45,7 @@ def collecting(node: Collecting, scope: EvaluationScope) -> Meaning:
 
 
 def _filter(node: k.Filter, scope: EvaluationScope) -> Meaning:
-    elements, test, name = listing(node.domain, scope), scope.meaning(node.condition), node.binder.name
+    elements, test, name = gone_through(node.domain, scope), scope.meaning(node.condition), node.binder.name
 
     def kept(frame: Frame) -> list[Any]:
         result = []
@@ -71,7 +71,7 @@ def _maker(node: k.Filter | k.Image) -> Callable[[list[Any]], Any]:
 
 
 def _image(node: k.Image, scope: EvaluationScope) -> Meaning:
-    ranges = [(generator.binder.name, listing(generator.domain, scope)) for generator in node.generators]
+    ranges = [(generator.binder.name, gone_through(generator.domain, scope)) for generator in node.generators]
     element = scope.meaning(node.element)
     test = None if node.condition is None else scope.meaning(node.condition)
 
@@ -82,7 +82,7 @@ def _image(node: k.Image, scope: EvaluationScope) -> Meaning:
     return lambda frame: make(images(frame))
 
 
-def _bindings(frame: Frame, ranges: list[tuple[str, Listing]]) -> Iterator[None]:
+def _bindings(frame: Frame, ranges: list[tuple[str, Callable[[Frame], Iterable[Any]]]]) -> Iterator[None]:
     if not ranges:
         yield
         return
@@ -93,7 +93,7 @@ def _bindings(frame: Frame, ranges: list[tuple[str, Listing]]) -> Iterator[None]
 
 
 def _tabulate(node: k.Tabulate, scope: EvaluationScope) -> Meaning:
-    keys, value, name = listing(node.domain, scope), scope.meaning(node.value), node.binder.name
+    keys, value, name = gone_through(node.domain, scope), scope.meaning(node.value), node.binder.name
 
     def tabulate(frame: Frame) -> FrozenMap:
         table = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, combinations
 from typing import Any, TypeVar
 
@@ -98,6 +98,23 @@ def heeded(values: Iterator[T]) -> Iterator[T]:
         if number % EVERY == 0:
             check_cancelled()
         yield value
+
+
+def gone_through(expr: k.Expr, scope: EvaluationScope) -> Callable[[Frame], Iterable[Any]]:
+    """As ``listing``; whoever goes through many elements, in one evaluation or in several, can be cancelled."""
+    elements, looked_at = listing(expr, scope), 0
+
+    def listed(frame: Frame) -> Iterable[Any]:
+        nonlocal looked_at
+        values = elements(frame)
+        looked_at += len(values)
+        if looked_at <= EVERY:
+            return values
+        looked_at = 0
+        check_cancelled()
+        return heeded(iter(values)) if len(values) > EVERY else values
+
+    return listed
 
 
 Searched = Sequence[Any] | AllIntegers

@@ -52,10 +52,19 @@ class _StopError(Exception):
     pass
 
 
-def test_a_search_without_end_is_stopped() -> None:
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "forall s in subsets(N): count(s) < 41",
+        "count({i in 0 .. n + 999999 if i > 3}) == 0",
+        "count({i + j for i in 0 .. n + 999, j in 0 .. 999}) == 0",
+        "count([i in 0 .. n + 999999 -> i]) == 0",
+    ],
+)
+def test_a_long_evaluation_is_stopped(condition: str) -> None:
     def stop() -> None:
         raise _StopError
 
-    kernel = load_text(SPEC.replace("{}", "forall s in subsets(N): count(s) < 41")).kernel
+    kernel = load_text(SPEC.replace("{}", condition)).kernel
     with heeding(stop), pytest.raises(_StopError):
         evaluate(kernel.properties[0].conjuncts[0].condition, kernel, (0,))
