@@ -8,7 +8,7 @@ is true. So the code has few branches, and still means what evaluation from left
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar, assert_never
 
 from assay.checker.layout.row import RowLayout
 from assay.checker.lowering.expressions.loops import UNROLLED, UnrollBudget
@@ -129,53 +129,12 @@ class Lowering:
         if isinstance(expr, k.Local):  # every second expression; below it would be asked twice what it is
             return self.bound[expr.name]
         try:
-            return self._lower(expression(expr))
+            return (_HOW.get(type(expr)) or _how(expression(expr)))(expr, self)
         except UnsupportedError as error:
             raise error.at(expr.span) from None
 
-    # Modules are imported in it because they lower operands through this class, which must exist first.
-    def _lower(self, node: AnyExpr) -> Symbol:
-        match node:
-            case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
-                return self._simple(node)
-            case (
-                k.Not() | k.Logic() | k.Equal() | k.Compare() | k.Quantified()
-                | k.Member() | k.Subset() | k.IsVariant() | k.IsSome()
-            ):  # fmt: skip
-                from assay.checker.lowering.expressions.conditions import condition  # noqa: PLC0415
-
-                return Flag(condition(node, self))
-            case k.Negate() | k.Arithmetic() | k.Count() | k.Times() | k.Aggregate():
-                from assay.checker.lowering.expressions.integers import integer  # noqa: PLC0415
-
-                return integer(node, self)
-            case (
-                k.Checked() | k.MakeSome() | k.MakeSet() | k.MakeSeq() | k.MakeBag()
-                | k.MakeMap() | k.MakeRecord() | k.MakeVariant()
-            ):  # fmt: skip
-                from assay.checker.lowering.expressions.constructors import making  # noqa: PLC0415
-
-                return making(node, self)
-            case (
-                k.Filter() | k.Image() | k.Tabulate() | k.Interval() | k.Combine()
-                | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
-            ):  # fmt: skip
-                from assay.checker.lowering.expressions.collections import collection  # noqa: PLC0415
-
-                return collection(node, self)
-            case (
-                k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap()
-                | k.UpdateEntry() | k.UpdateField() | k.Without()
-            ):  # fmt: skip
-                from assay.checker.lowering.expressions.access import access  # noqa: PLC0415
-
-                return access(node, self)
-            case k.Temporal() | k.ActionAtom():
-                raise UnsupportedError("temporal operators", node.span)
-            case _:
-                assert_never(node)
-
-    def _simple(self, node: k.Const | k.StateVar | k.Local | k.TypeDomain | k.Old | k.IfThenElse | k.LetIn) -> Symbol:
+    def simple(self, node: k.Const | k.StateVar | k.Local | k.TypeDomain | k.Old | k.IfThenElse | k.LetIn) -> Symbol:
+        """The symbol of a leaf, or of what chooses, names or looks back."""
         match node:
             case k.Const(type_, value):
                 return literal(value, type_)
@@ -217,3 +176,57 @@ class Lowering:
         yes = self.under(test, lambda: self.lower(node.then))
         no = self.under(self.code.invert(test), lambda: self.lower(node.otherwise))
         return choose(self.code, test, yes, no)
+
+
+How = Callable[[Any, Lowering], Symbol]
+
+_HOW: dict[type, How] = {}
+"""What translates nodes of each class that was met: looking through all patterns takes longer than most translations."""
+
+
+# Modules are imported in it because they lower operands through the class above, which must exist first.
+def _how(node: AnyExpr) -> How:
+    _HOW[type(node)] = how = _found(node)
+    return how
+
+
+def _found(node: AnyExpr) -> How:
+    match node:
+        case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
+            return lambda each, lowering: lowering.simple(each)
+        case (
+            k.Not() | k.Logic() | k.Equal() | k.Compare() | k.Quantified()
+            | k.Member() | k.Subset() | k.IsVariant() | k.IsSome()
+        ):  # fmt: skip
+            from assay.checker.lowering.expressions.conditions import condition  # noqa: PLC0415
+
+            return lambda each, lowering: Flag(condition(each, lowering))
+        case k.Negate() | k.Arithmetic() | k.Count() | k.Times() | k.Aggregate():
+            from assay.checker.lowering.expressions.integers import integer  # noqa: PLC0415
+
+            return integer
+        case (
+            k.Checked() | k.MakeSome() | k.MakeSet() | k.MakeSeq() | k.MakeBag()
+            | k.MakeMap() | k.MakeRecord() | k.MakeVariant()
+        ):  # fmt: skip
+            from assay.checker.lowering.expressions.constructors import making  # noqa: PLC0415
+
+            return making
+        case (
+            k.Filter() | k.Image() | k.Tabulate() | k.Interval() | k.Combine()
+            | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
+        ):  # fmt: skip
+            from assay.checker.lowering.expressions.collections import collection  # noqa: PLC0415
+
+            return collection
+        case (
+            k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap()
+            | k.UpdateEntry() | k.UpdateField() | k.Without()
+        ):  # fmt: skip
+            from assay.checker.lowering.expressions.access import access  # noqa: PLC0415
+
+            return access
+        case k.Temporal() | k.ActionAtom():
+            raise UnsupportedError("temporal operators", node.span)
+        case _:
+            assert_never(node)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import NamedTuple
 
 from assay.checker.lowering.llvm.unsupported import TooLongError
-from assay.grammar.lazy_dataclass import dataclass
 
 LINES = 40_000
 """The most instructions of one function: LLVM takes a few seconds for so many."""
@@ -29,8 +29,7 @@ subexpressions.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A value of ``bits`` bits: ``text`` is its LLVM operand, ``known`` its value if it is constant."""
 
     bits: int
@@ -95,7 +94,7 @@ class FunctionBuilder:
         self.lines: list[str] = []
         self._next = 0
         # Of each open block, what was computed in it: all of them dominate the code that is written now.
-        self._scopes: list[dict[str, Scalar]] = [{}]
+        self._known: dict[str, Scalar] = {}
         # By names, which no two instructions share. So neither needs to be dropped with a scope.
         self._inverse: dict[str, Scalar] = {}
         self._origin: dict[str, tuple[Scalar, int]] = {}
@@ -137,11 +136,13 @@ class FunctionBuilder:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """What is computed inside is not reused afterwards: its block need not dominate the code that follows."""
-        self._scopes.append({})
+        before = len(self._known)
         try:
             yield
         finally:
-            self._scopes.pop()
+            # A dictionary has its keys in the order in which they came.
+            while len(self._known) > before:
+                self._known.popitem()
 
     def visit(self) -> None:
         """Count an expression whose code is about to be written."""
@@ -160,17 +161,16 @@ class FunctionBuilder:
         phi, a call)."""
         if len(self.lines) >= self.limit:
             raise TooLongError(f"an expression or action that takes more than {self.limit:,} instructions")
-        result = Scalar(bits, f"%{self.name('v')}")
-        self.lines.append(f"  {result.text} = {text}")
-        return result
+        self._next += 1
+        name = f"%v{self._next}"
+        self.lines.append(f"  {name} = {text}")
+        return Scalar(bits, name)
 
     def pure(self, bits: int, text: str) -> Scalar:
         """The result of an instruction without effect; reused if it was computed before."""
-        for scope in reversed(self._scopes):
-            if text in scope:
-                return scope[text]
-        result = self.fresh(bits, text)
-        self._scopes[-1][text] = result
+        result = self._known.get(text)
+        if result is None:
+            result = self._known[text] = self.fresh(bits, text)
         return result
 
     # ------------------------------------------------------------------------------------------ conditions
