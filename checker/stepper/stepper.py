@@ -47,6 +47,9 @@ Wanted = Mapping[str, Value]
 MOST_PICKS = 10_000
 """Of so many combinations of picks the closest to being possible gives the reasons of a refusal."""
 
+MOST_REFUSED = 1_000
+"""Of so many instances the closest to being possible is the one that a refusal names: each is explained."""
+
 
 class Stepper:
     """A path through a model, one step at a time.
@@ -194,7 +197,8 @@ class Stepper:
             return found[0]
         if found:
             raise NoSuchStepError(f"several steps fit: {found[0].text}, {found[1].text} …")
-        closest = min(self.refused(action, wanted), key=lambda each: len(each.guards), default=None)
+        some = islice(self.refused(action, wanted), MOST_REFUSED)
+        closest = min(some, key=lambda each: len(each.guards), default=None)
         if closest is None:
             raise NoSuchStepError(f"`{action}` has no instance with these arguments")
         reasons = "; ".join(f"{guard.label}: {guard.text}" for guard in closest.guards)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.stepper.split_call import NoSuchStepError, split_call, split_picks
-from assay.checker.stepper.stepper import Stepper
+from assay.checker.stepper.stepper import MOST_REFUSED, Stepper
 from assay.grammar.load import UnusableSpecError, bundled_specs, load_spec, load_text
 
 SPECS = ["classics/two_phase", "classics/german", "kafka/broker_epoch", "kafka/kraft/voting"]
@@ -299,3 +300,20 @@ def test_a_list_that_is_not_read_to_its_end_leaves_the_recursion_limit_as_it_was
     unread = [made.possible(), made.refused()]
     assert all(next(each) is not None for each in unread)
     assert sys.getrecursionlimit() == before
+
+
+def test_a_refusal_names_the_closest_of_the_first_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    explained: list[object] = []
+    plain = Stepper._refused
+
+    def counted(*arguments: Any) -> Any:
+        explained.append(arguments)
+        return plain(*arguments)
+
+    monkeypatch.setattr(Stepper, "_refused", counted)
+    text = "state:\n    x: 0 .. 3 = 0\naction go(a: 0 .. 99, b: 0 .. 99):\n    when never: x > a + b + 3\n    x := 0\n"
+    made = Stepper(load_text(text))
+    made.begin()
+    with pytest.raises(NoSuchStepError, match=r"`go\(0, 0\)` is not possible: never: x > a \+ b \+ 3"):
+        made.find_call("go(_, _)")
+    assert len(explained) == MOST_REFUSED
