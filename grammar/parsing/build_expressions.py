@@ -275,9 +275,19 @@ class ExpressionBuilder(Builder):
                 names = _dotted(found)
                 if names is None:
                     what = "a type is expected here; a range of integers is written `a .. b`"
-                    note = ("a function is a map: `map[K, V]`",) if isinstance(found, Tabulate) else ()
-                    self.diagnostics.error("E020", span, what, *note)
+                    self.diagnostics.error("E020", span, what, *_instead_of_type(found))
                 return NamedType(DottedName(names or (Name("_", span=span),), span=span), span=span)
+
+
+def _instead_of_type(found: Expr) -> tuple[str, ...]:
+    """What to write for a type of TLA+ that is an expression there."""
+    match found:
+        case Tabulate():
+            return ("a function is a map: `map[K, V]`",)
+        case Binary("+"):
+            return ("values of several kinds are an enum: `enum Place: On(floor: Floor), In(car: Car)`",)
+        case _:
+            return ()
 
 
 def _bound(expr: Expr) -> Bound | None:

@@ -161,6 +161,8 @@ def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     advice = () if meant is None else (f"did you mean `{meant}`?",)
     if head.text in {"const", "constant"}:
         advice = (*advice, "a value that is computed from others is a `def name() = …`")
+    if head.text.lower() in {"constraint", "constraints", "action_constraint", "action_constraints"}:
+        advice = ("a limit of the search stands in the actions that could exceed it: `bound e`",)
     diagnostics.error("E002", head.span, f"`{_shortened(head.text)}` does not begin a declaration", *advice)
     return False
 

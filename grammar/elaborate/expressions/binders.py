@@ -7,6 +7,7 @@ from assay.grammar.elaborate.expressions.logic import condition
 from assay.grammar.elaborate.patterns.binding import bind, bind_in
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.scope import TypeEntity
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions, without_option
 from assay.grammar.elaborate.types.coercion import converted_if_possible
 from assay.grammar.elaborate.types.domains import check_enumerable_type, set_domain
@@ -104,7 +105,11 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
 def _key_domain(expr: syntax.Tabulate, wanted: MapType | None, cx: Context) -> tuple[kernel.Expr, Type]:
     if wanted is None:
         message = "the keys of this map are not known here"
-        missing = cx.error("E204", expr.span, message, "write the set of keys: `[k in S -> …]`")
+        advice = "write the set of keys: `[k in S -> …]`"
+        meant = cx.scope.find(expr.value.name.text) if isinstance(expr.value, syntax.Ref) else ()
+        if any(isinstance(each, TypeEntity) for each in meant):
+            advice = "the set of all maps is the name of their type: `type M = map[K, V]`, and `m in M`"
+        missing = cx.error("E204", expr.span, message, advice)
         return missing, missing.type
     domain = kernel.TypeDomain(SetType(wanted.key), wanted.key, span=expr.span)
     if not check_enumerable_type(wanted.key, domain, cx.diagnostics):

@@ -60,7 +60,8 @@ def new(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
             "`new` is known only in the updates of an action, in `transition` properties and in the `then` clauses of "
             "traces"
         )
-        return cx.forbidden("E111", expr.span, message)
+        advice = "guards come first: bind with `let` what is to be assigned, ask that, and assign it"
+        return cx.forbidden("E111", expr.span, message, advice)
     if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
         return cx.error("E205", expr.span, f"new(e) takes one expression, {len(expr.arguments)} given")
 
@@ -96,9 +97,11 @@ def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context
     permitted = cx.scope.permissions
     if not permitted.temporal and not (op == "enabled" and permitted.enabled):
         message = f"`{op}` may stand only in a `property`, under logical and temporal operators and quantifiers"
+        advice = []
         if op == "enabled":
             message = f"{message}, in conditions on states, in `show`, and where an action updates ghosts"
-        return cx.forbidden("E114", expr.span, message)
+            advice = ["in a guard, ask what the other action waits for: a `def` that both guards use"]
+        return cx.forbidden("E114", expr.span, message, *advice)
     if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
         return cx.error("E205", expr.span, f"{op}(a) takes one action, {len(expr.arguments)} given")
     # Its arguments are values of this moment.

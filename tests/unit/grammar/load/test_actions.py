@@ -288,3 +288,22 @@ def test_picks_and_branches_do_what_they_say(kernel_of: KernelOf, search: Search
         + "action a(b: Broker):\n    when x == 0\n    pick v, w in {1, 2}\n    if v == w:\n        x := v\n    else:\n        x := 3\n"
     )
     assert len(search(kernel_of(text)).store) == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        ("when not enabled(up(a))", "in a guard, ask what the other action waits for"),
+        ("when new(x) == 2", "guards come first: bind with `let`"),
+        ("when exists g in [Node -> Floor]: g[a] == x", "the set of all maps is the name of their type"),
+        ("pick n in Node if n != a", "what is picked fulfils a condition in"),
+    ],
+)
+def test_what_stands_elsewhere_in_tla_is_advised(lines: str, advice: str) -> None:
+    text = (
+        "param Node: set = {a, b}\ntype Floor = 1 .. 3\nstate:\n    x: Floor = 1\n"
+        f"action up(n: Node):\n    x := 2\naction go:\n    {lines}\n    x := 1\n"
+    )
+    with pytest.raises(UnusableSpecError) as raised:
+        load_text(text)
+    assert any(note.message.startswith(advice) for found in raised.value.diagnostics for note in found.notes)
