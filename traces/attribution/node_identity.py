@@ -6,25 +6,32 @@ unknown; nothing is guessed from the line before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
 from assay.traces.attribution.inferred_writers import inferred_writers, named_in_prefix, needs_writer
-from assay.traces.attribution.node_files import NodeFiles, are_merged_by_time, logger_files
+from assay.traces.attribution.node_files import NodeFiles
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import logs_in_sequence
+from assay.traces.patterns.rule_files import rule_file
+from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
+from assay.traces.store.record_layouts import RecordLayout
 
 FILE_BOUNDARY_MS = 5_000
 """If times go back by more than this (milliseconds), another file begins; lines that several processes write in turns
 are closer together.
 """
 
+
+SORTED_TIES = 5
+"""From so many times on at which lines of several files stand in the order of the files, a log was merged from them."""
 
 NAMED_FIRST = 200
 """In so many records of a log without a writer it is looked for the nodes that wrote it."""
@@ -53,7 +60,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     alone = sum(map(len, by_folder.values())) == 1
     names = node_names(by_folder)
     nodes: dict[str, NodeFiles] = {}
-    merged = are_merged_by_time(each.matches for readings in by_folder.values() for each in readings)
+    merged = _are_merged_by_time(each.matches for readings in by_folder.values() for each in readings)
     for folder, name in names.items():
         members = logs_in_sequence(by_folder[folder])
         rows = {
@@ -80,7 +87,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             if alone and len(own) == 1 and not any(map(str.isdigit, name)):
                 label = f"broker {min(own)}"  # of one file alone the folder names no node
             node = nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own))
-            files = logger_files(matches) if merged else [("", matches)]
+            files = _logger_files(matches) if merged else [("", matches)]
             node.logs.update((stream + ending, part) for ending, part in files)
         for server, server_logs in others.items():
             nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=server_logs)
@@ -130,7 +137,7 @@ def _split_by_broker(
     # Who merged files by time had no order for lines of one time in different files of one broker.
     for label in dict.fromkeys(labels):
         node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
-        for ending, part in logger_files(matches.take(np.array([each == label for each in labels]))):
+        for ending, part in _logger_files(matches.take(np.array([each == label for each in labels]))):
             node.logs[stream + ending] = part
     unknown = sum(len(own) != 1 and needs_writer(matches[at]) for at, own in enumerate(own_ids))
     text = "several brokers wrote this file"
@@ -157,3 +164,48 @@ def _concatenated_files(matches: PackedRecords) -> list[PackedRecords]:
     cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - FILE_BOUNDARY_MS) + 1).tolist(), len(matches)]
     pieces = [matches[start:end] for start, end in pairwise(cuts)]
     return pieces if len(pieces) > 1 and all(len(piece.writers) <= 1 for piece in pieces) else []
+
+
+def _logger_files(matches: PackedRecords) -> list[tuple[str, PackedRecords]]:
+    """The records of a log by the file that their loggers write, as Kafka is configured, with the ending for its name."""
+    files = matches.evaluate(_file_of_match, _file_of_layout, np.int64)
+    return [(_files()[number][0], matches.take(files == number)) for number in np.unique(files).tolist()]
+
+
+def _are_merged_by_time(logs: Iterable[PackedRecords]) -> bool:
+    """Whether files of several loggers were merged to these logs: the lines of one time stand file by file.
+
+    Whoever merged them had no order for these lines. Where a process wrote all to one output they are mixed.
+    """
+    ties = [order for matches in logs for order in _tied_files(matches)]
+    before = {pair for order in ties for pair in combinations(order, 2)}
+    return len(ties) >= SORTED_TIES and not any((other, one) in before for one, other in before)
+
+
+def _tied_files(matches: PackedRecords) -> Iterator[list[int]]:
+    """In which order files follow each other in the lines of one time, for each time with several."""
+    files = matches.evaluate(_file_of_match, _file_of_layout, np.int64)
+    if files.min(initial=0) == files.max(initial=0):
+        return
+    times = matches.times
+    for own in np.split(files[times != NEVER], np.flatnonzero(np.diff(times[times != NEVER])) + 1):
+        if len(own) and own.min() != own.max():
+            yield own[np.flatnonzero(np.diff(own, prepend=-1))].tolist()
+
+
+@cache
+def _files() -> list[tuple[str, tuple[str, ...]]]:
+    """The ending of the name, and how the names of its loggers begin, of each file; the last one has all others."""
+    return [*((f", {name}", tuple(own)) for name, own in rule_file("writers.toml")["files"].items()), ("", ("",))]
+
+
+def _file_of(logger: str) -> int:
+    return next(at for at, (_, own) in enumerate(_files()) if logger.startswith(own))
+
+
+def _file_of_match(match: MatchedRecord) -> int:
+    return _file_of(match.record.logger)
+
+
+def _file_of_layout(layout: RecordLayout) -> int:
+    return _file_of(layout.logger)
