@@ -73,8 +73,9 @@ class TopicText(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """The text's identity, unique in the topic."""
-        return f"{self.partition}/{self.node}/{self.file}"
+        """The text's identity, unique in the topic: a slash in the name of a node is escaped, as files have some too."""
+        node = self.node.replace("%", "%25").replace("/", "%2F")
+        return f"{self.partition}/{node}/{self.file}"
 
 
 @dataclass(frozen=True, slots=True)
