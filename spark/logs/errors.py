@@ -29,6 +29,7 @@ def as_diagnostic(code: str, message: str) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         lines = [line.strip(" :\t") for line in str(error).splitlines() if line.strip(" :\t")]
         lines = [line for line in lines if not line.startswith("An error occurred while calling")] or lines
+        lines = lines or [type(error).__name__]
         notes = tuple(Note(line) for line in lines[1 : LINES_SHOWN + 1] if not line.startswith("at "))
         if NO_FILE_SYSTEM.search(str(error)):
             notes = (Note(HOW_TO_ADD),)
