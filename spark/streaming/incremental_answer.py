@@ -324,7 +324,11 @@ def _representatives(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_
 
 
 def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
-    """Names in parts that take about the same time: the first for this process, the others for its children."""
+    """Names in parts that take about the same time: the first for this process, the others for its children.
+
+    There are at most ``count`` parts, and no empty ones: a child without work costs as much as any other.
+    """
+    count = max(1, min(count, len(sizes)))
     found: list[list[str]] = [[] for _ in range(count)]
     loads = [(0.0, number) for number in range(count)]
     # The largest first, each to whoever has least so far.
