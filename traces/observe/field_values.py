@@ -46,6 +46,7 @@ def decode(value: Field, type_: t.Type) -> Value:
     if known is None:
         known = _known[type_] = {}
     if value not in known:
+        # Emptied whole: an order of use would cost more than to decode again.
         if len(known) >= _VALUES_KEPT:
             known.clear()
         known[value] = _decoded(value, type_)

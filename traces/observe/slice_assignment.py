@@ -84,6 +84,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
         if undivided:
             slices[_free(keys[name], slices)] = Selection(table, own, statements.numbers, mark)
             continue
+        # The line of a topic is about each of its partitions: `orders` is a group of `orders-0` and `orders-1`.
         of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
         # The slice's own events stand in front, since `incarnations` counts on that; the parts are sorted again below.
         every = np.concatenate([own, *of_group])
