@@ -77,6 +77,7 @@ class NextValues:
 
 
 def _after(expr: kernel.Expr, variables: list[kernel.StateVar], lines: Statements, fresh: Fresh) -> kernel.Expr:
+    # Capacities are left out: what the lines make may outgrow one, and only then is the step cut.
     named = [
         (
             variable.name,
