@@ -77,7 +77,7 @@ class NextValues:
 
 
 def _after(expr: kernel.Expr, variables: list[kernel.StateVar], lines: Statements, fresh: Fresh) -> kernel.Expr:
-    # Capacities are left out: what the lines make may outgrow one, and only then is the step cut.
+    # Without a capacity: what the lines make may outgrow it, and the step is cut only when it is stored.
     named = [
         (
             variable.name,
