@@ -29,6 +29,7 @@ def contents_of(logs: DataFrame) -> DataFrame:
         return logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in FILES.items()))
     if set(LINES) <= set(logs.columns):
         lines = logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in LINES.items()))
+        # All lines of a file must come to one task, and in their order: they become one text there.
         ordered = lines.repartition("file").sortWithinPartitions("file", "line")
         return ordered.mapInArrow(_files_of_lines, CONTENTS)
     columns = ", ".join(logs.columns) or "none"
@@ -65,6 +66,7 @@ def _require_files(rows: Sequence[Row]) -> None:
 def _files_of_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
+    # Over all batches at once: the lines of a file may go on in the next batch.
     rows = ((row["file"], row["text"] or "") for batch in batches for row in batch.to_pylist())
     for file, lines in groupby(rows, key=lambda row: row[0]):
         content = "".join(f"{text}\n" for _, text in lines).encode()
