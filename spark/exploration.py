@@ -98,6 +98,7 @@ def explore(
         place = SearchSite(exchange, storage, program, resumed, spread.out, job.name)
         deciding = _deciding(storage, job, partial(rounds, spark))
         found = searched(spec, compiled, chosen, place, sources, deciding)
+    # A temporary work directory is gone by now, so that no report may name it.
     kept = found.report.checkpoint if spread.workdir is not None else None
     return replace(found, report=replace(found.report, checkpoint=kept), remarks=tuple(remarks))
 
@@ -139,6 +140,7 @@ def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None
             manifest = None if fits_here(search) else search.every_state()
             if manifest is None:
                 return decisions_of(search, behaviours, sources)
+            # First: the barrier stage of a direct exchange still holds the slots that the jobs need.
             search.let_go()
             parts = parts_of(len(search.rows), search.generated, job)
             graph = GraphInfo(
@@ -195,6 +197,7 @@ def publish(storage: Storage, compiled: Compiled) -> str:
     machine = compiled.machine
     assert isinstance(machine, NativeProgram)
     content = pack(compiled, machine.program)
+    # Named after its content: executors keep under this name what they have compiled.
     name = f"program-{sha256(content).hexdigest()[:16]}.json"
     storage.write(name, content)
     return name

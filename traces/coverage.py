@@ -134,5 +134,6 @@ def from_text(text: str) -> LogCoverage:
             {(str(a), str(b)): int(count) for a, b, count in content["guards"]},
             {(str(a), str(b)): int(count) for a, b, count in content["pairs"]},
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    # Too deep, or a number without a limit: a file of something else may hold either.
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UnfitCoverageError("no coverage of logs, as `assay coverage logs --into` writes it") from error

@@ -64,7 +64,10 @@ def answer_since(validation: Validation, begin: int) -> Validation:
     place = early[0].place if early else None
     text = f"{len(early) + len(properties):,} findings before the beginning that was asked for are not listed"
     late = tuple(each for each in validation.properties if each not in properties)
-    return _without(replace(validation, properties=late), early, Notice("before the beginning", place, text))
+    answer = _without(replace(validation, properties=late), early, Notice("before the beginning", place, text))
+    if answer.verdict is TraceVerdict.VIOLATED and not late:
+        return replace(answer, verdict=_verdict_without_violations(answer))
+    return answer
 
 
 def _before(event: Event, begin: int) -> bool:
@@ -133,8 +136,20 @@ def _without(validation: Validation, violations: Sequence[LogViolation], notice:
     answer = replace(validation, violations=left, notices=(*validation.notices, notice))
     if left or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
+    open_ = next((each for each in validation.slices if each.verdict is TraceVerdict.INCONCLUSIVE), None)
+    reason = validation.reason if open_ is None else validation.reason or f"{open_.name}: {open_.reason}"
+    return replace(answer, verdict=_verdict_without_violations(answer), reason=reason)
+
+
+def _verdict_without_violations(validation: Validation) -> TraceVerdict:
+    """The verdict of an answer from which all violations were taken. As long as there was one, it hid what else is
+    open."""
     # A search that ended at a mismatch, or at a limit, says nothing of what came after it.
-    undecided = validation.reason is not None or validation.execution is None
-    kept = TraceVerdict.VIOLATED if validation.properties else TraceVerdict.CONSISTENT
-    verdict = TraceVerdict.INCONCLUSIVE if undecided else kept
-    return replace(answer, verdict=verdict)
+    ended = validation.reason is not None or validation.execution is None
+    of_slices = any(each.verdict is TraceVerdict.INCONCLUSIVE for each in validation.slices)
+    of_whole = validation.whole is not None and validation.whole.verdict is TraceVerdict.INCONCLUSIVE
+    if ended or of_slices or of_whole or any(each.needed for each in validation.unmapped):
+        return TraceVerdict.INCONCLUSIVE
+    if validation.properties:
+        return TraceVerdict.VIOLATED
+    return TraceVerdict.VACUOUS if validation.rests_on and not validation.held else TraceVerdict.CONSISTENT

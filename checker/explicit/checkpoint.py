@@ -174,7 +174,7 @@ class Checkpoint:
             why = error.strerror if isinstance(error, OSError) else error
             self._refuse(f"is damaged: `{name}`: {why}")
         # The identity is a hash of compiled code. It says nothing about initial states that the evaluator has listed.
-        first = [levels.chunk(0, at).rows for at in range(len(initial))] if saved.counts else []
+        first = [chunk.rows for chunk in levels.chunks(0)] if saved.counts else []
         if [rows.tobytes() for rows in first] != [rows.tobytes() for rows in initial]:
             self._refuse("is the checkpoint of another search: it has other initial states")
 

@@ -26,7 +26,7 @@ from assay.checker.lowering.expressions.binder_elements import (
     set_of,
 )
 from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
-from assay.checker.lowering.expressions.loops import each, return_if_halted
+from assay.checker.lowering.expressions.loops import each, return_if_halted, search
 from assay.checker.lowering.expressions.pack_unpack import Packer, RowWords
 from assay.checker.lowering.expressions.updates import SymbolicWrite, Updates, collect
 from assay.checker.lowering.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
@@ -131,6 +131,19 @@ class _InitialWriter:
     def _pick(self, pick: k.Pick, before: Sequence[k.Statement], segment: Sequence[k.Statement]) -> str:
         """The function of a pick. ``segment`` are the statements between the pick before and this one, which must have
         values too."""
+        kept, words, most, bits = len(self.picks), self.words, self.most, self._bits
+        try:
+            return self._written(pick, before, segment, asks_first=False)
+        except _MayBeUndefinedError:
+            del self.picks[kept:]
+            self.words, self.most, self._bits = words, most, bits
+            return self._written(pick, before, segment, asks_first=True)
+
+    def _written(
+        self, pick: k.Pick, before: Sequence[k.Statement], segment: Sequence[k.Statement], *, asks_first: bool
+    ) -> str:
+        """The function of a pick; it asks first whether the filter has a value for every element, if that is not
+        known."""
         number, words = len(self.picks), self._row_words
         row, runtime, lowering = self._begin()
         code = lowering.code
@@ -152,7 +165,7 @@ class _InitialWriter:
         target = code.fresh(64, f"getelementptr i64, ptr %row, i64 {words}").text
 
         def go_on(item: Symbol, at: Scalar, after: str) -> None:
-            _keep_if(lowering, keeps, item, after)
+            _keep_if(lowering, keeps, item, after, is_defined=asks_first)
             packer = Packer(RowWords(code, [*row.words, *blank]), RowLayout(self._row_words, ()))
             packer.put(item, None, shape, place.shift)
             for offset, value in enumerate(packer.words()):
@@ -162,6 +175,8 @@ class _InitialWriter:
             _return_paused(code, runtime, address, at)
             code.jump(after)
 
+        if keeps is not None and asks_first:
+            _ask_all(lowering, runtime, keeps, domain, start)
         _run_through(code, domain, start, go_on)
         # This pick came to its end: for the next value of the pick before, it begins anew.
         code.do(f"store i64 0, ptr {address}")
@@ -364,14 +379,41 @@ def _unfiltered(domain: k.Expr) -> tuple[k.Expr, k.Filter | None]:
     return domain, None
 
 
-def _keep_if(lowering: Lowering, keeps: k.Filter | None, item: Symbol, otherwise: str) -> None:
+class _MayBeUndefinedError(Exception):
+    """A filter may have no value for an element, which leaves the whole set without one, whatever the others are."""
+
+
+def _ask_all(lowering: Lowering, runtime: Runtime, keeps: k.Filter, domain: Choices, start: Scalar) -> None:
+    """Return if the filter has no value for some element. A call that goes on after a pause has asked before."""
+    if isinstance(domain, Bunch):
+        raise UnsupportedError("a choice from so few elements that their filter is not asked for each", keeps.span)
+    code = lowering.code
+    begins, on = code.name("begins"), code.name("asked")
+
+    def body(at: Scalar) -> tuple[Scalar, Scalar]:
+        return_if_halted(code)
+        lowering.bound[keeps.binder.name] = choice(code, domain, at)
+        return FALSE, lowering.apart(lambda: lowering.flag(keeps.condition))[1]
+
+    code.branch(code.compare("eq", start, word(0)), begins, on)
+    code.label(begins)
+    with code.scope():
+        _, undefined = search(code, positions(domain), body)
+        _stuck_if(code, runtime, undefined)
+    code.jump(on)
+    code.label(on)
+
+
+def _keep_if(
+    lowering: Lowering, keeps: k.Filter | None, item: Symbol, otherwise: str, *, is_defined: bool = False
+) -> None:
     """Continue only with an element that the filter keeps."""
     if keeps is None:
         return
     lowering.bound[keeps.binder.name] = item
     value, undefined = lowering.apart(lambda: lowering.flag(keeps.condition))
-    if undefined.known != 0:  # one undefined element leaves the whole set undefined, whatever the others are
-        raise UnsupportedError("a choice from a set that may have no value", keeps.span)
+    if undefined.known != 0 and not is_defined:
+        raise _MayBeUndefinedError
     kept = lowering.code.name("kept")
     lowering.code.branch(value, kept, otherwise)
     lowering.code.label(kept)

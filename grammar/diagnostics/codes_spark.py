@@ -95,6 +95,6 @@ SPARK = (
     Code(
         "E845",
         "table that holds no logs",
-        "A DataFrame of logs has the columns `path` and `content` (whole files), or `file`, `line` and `text` (one row for each line, numbered from 1).",
+        "A DataFrame of logs has the columns `path` and `content` (whole files), or `file`, `line` and `text` (one row for each line, numbered from 1). Each row names its file, and no two whole files have one path.",
     ),
 )

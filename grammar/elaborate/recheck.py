@@ -2,8 +2,8 @@
 
 The names of all modules are declared anew, which is cheap, since what a name means is found out when it is first read.
 Then only the declarations are elaborated that the edit may concern (``affected``), as many as there is time for. What
-only the whole spec shows is left to ``load.analyse_text``: refinements, accepted bounds, groups of fair actions,
-instances of other modules.
+only the whole spec shows is left to ``load.analyse_text``: scenarios, refinements, accepted bounds, groups of fair
+actions, instances of other modules.
 """
 
 from __future__ import annotations

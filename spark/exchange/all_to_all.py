@@ -109,6 +109,7 @@ class AllToAll:
 
     def begin(self, level: int) -> None:
         """Begin a level: frames are sent, and expected, with this level number from now on."""
+        # All tasks have ended the level before when one begins the next: the driver waits for every report first.
         self._level = level
         for incoming in self._in.values():
             incoming.ended = False
@@ -125,6 +126,7 @@ class AllToAll:
         """Send every task the end of this level, and receive until all of them have sent theirs."""
         for to in self._out:
             self._queue(to, memoryview(FRAME.pack(self._level, 0)))
+        # Both: what others still wait for has to leave before this task turns to work that takes long.
         while self._waiting or not all(incoming.ended for incoming in self._in.values()):
             self.pump(MAX_SECONDS_WITHOUT_PROGRESS)
 
@@ -160,6 +162,7 @@ class AllToAll:
                     outgoing.queue.popleft()
                 else:
                     outgoing.queue[0] = outgoing.queue[0][done:]
+            # Nothing waits any more. `_queue` registers the connection again with the next frame.
             self._selector.unregister(outgoing.connection)
         except BlockingIOError:
             return

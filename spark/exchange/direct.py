@@ -99,6 +99,7 @@ class Stage:
         self._known = known
         self._tasks: dict[int, socket.socket] = {}
 
+        # A function of its own: Spark pickles what it refers to, and the stage has sockets.
         def work(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -108,6 +109,7 @@ class Stage:
             yield pa.RecordBatch.from_pydict({"report": ["ended"]})
 
         def run() -> list[Row]:
+            # A barrier stage starts all tasks or none. Otherwise some would wait for others that never get a slot.
             return spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True).collect()
 
         self._running = BackgroundJob(spark, run, f"assay: {job.parts} tasks from {manifest} on")
@@ -264,6 +266,7 @@ class Server:
         sources = frontier.findings(
             known
         )  # after `finish`: this may take long, and the others would wait for what is sent
+        # Only now: `frontier.findings` looks through the last finished level, which was the frontier until here.
         count = self._levels.seal()
         states = self._shard.findings(known) if count else []
         part = work.file(level + 1, count)

@@ -52,10 +52,14 @@ class Fallback:
             outcomes = self._current.level(manifest, known, check_stop)
         except JobFailedError as problem:
             self._failures += 1
+            # A failure with a code would meet the shuffle too: lack of memory, or a work directory that cannot be
+            # read.
             if problem.code is None and self._failures >= FAILURES and isinstance(self._current, Direct):
                 self._current = Shuffle(self._spark, self._job)
                 self.remarks.append(f"the direct exchange failed twice in a level, and the shuffle went on: {problem}")
             raise
+        # Failures of different levels do not add up: a cluster that loses an executor a day keeps the faster
+        # exchange.
         self._failures = 0
         return outcomes
 

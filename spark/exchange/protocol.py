@@ -37,6 +37,7 @@ def _proof(secret: bytes, role: bytes, number: int, *nonces: bytes) -> bytes:
     """What proves knowledge of the secret. The role is part of it, so that a challenge cannot be reflected to the side
     that sent it.
     """
+    # Both challenges are in it, so that a proof overheard on one connection fits no other.
     return hmac.digest(secret, role + NUMBER.pack(number) + b"".join(nonces), "sha256")
 
 
@@ -66,6 +67,7 @@ def authenticate(connection: socket.socket, secret: bytes) -> int:
         connection.settimeout(SECONDS)
         ours = secrets.token_bytes(NONCE)
         connection.sendall(ours)
+        # The caller proves first: one that does not know the secret gets nothing but a random number.
         number = int(NUMBER.unpack(receive_exactly(connection, NUMBER.size))[0])
         theirs = receive_exactly(connection, NONCE)
         if not hmac.compare_digest(

@@ -84,6 +84,8 @@ def expand_task(job: Job, manifest: str, known: set[Kind], part: int) -> Batches
         levels = Levels(work.compiled.layout.words, work.compiled.identity, part=LevelSegment(work.level, Parent.PRINT))
         try:
             work.begin(levels)
+            # No task keeps its own states: its second stage may run on another machine, and gets them by the shuffle
+            # too.
             frontier = ShardFrontier(work.compiled, work.rounds(levels), work.packing(None), work.tally)
             while frontier.left:
                 for owner, words in frontier.expand().packets:
@@ -97,6 +99,7 @@ def expand_task(job: Job, manifest: str, known: set[Kind], part: int) -> Batches
         work.file(work.level, 0), frontier.generated, frontier.packing.records, work.counts(), found, [],
         work.cpu(), 0, 0,
     )  # fmt: skip
+    # Always sent, also without a packet: a task that receives nothing would not run in the second stage.
     yield _cell(part, None, json.dumps(report.to_json()))
 
 
@@ -115,6 +118,7 @@ def keep_task(job: Job, manifest: str, known: set[Kind], batches: Batches) -> Ba
     keeper: LevelKeeper | None = None
     for batch in batches:
         for part, packet, report in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            # Cells come in any order, so the report of the first stage need not be the last.
             keeper = keeper or LevelKeeper(job, manifest, part)
             if report is None:
                 keeper.receive(packet)

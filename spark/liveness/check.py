@@ -113,6 +113,7 @@ class _TaskDecider:
         if path is None:
             return None
         found = self._among_first(claim, of)
+        # What is found first may be another violation; only a condition without a value is asked about here.
         return found if isinstance(found, WithoutValue) else self._without_value(product, path[-1])
 
     def _without_value(self, product: SpreadProduct, node: int) -> Decision:
@@ -132,6 +133,7 @@ class _TaskDecider:
         product = self._fair(of)
         if product is None:
             return None
+        # The driver looks through the first states by itself: a counterexample among them needs no further job.
         return self._among_first(claim, of) or self._walked(claim, self._fair(of, stopping=True) or product)
 
     def _among_first(self, claim: Claim, of: Automaton) -> Decision | None:
@@ -150,6 +152,7 @@ class _TaskDecider:
         """The kinds and labels of the whole graph, as a graph without states, and the part of each task."""
         texts = self._rounds(partial(tasks.explore_part, self._graph), partial(tasks.index_incoming_steps, self._graph))
         kinds, labels = Numbering(), Numbering()
+        # Number 0 is the label without events, which the step that changes nothing has.
         labels.number(frozenset())
         parts = []
         for summary in map(tasks.from_json, texts):
@@ -185,6 +188,7 @@ class _TaskDecider:
 
     def _to_fixpoint(self, now: _RoundResult) -> _RoundResult:
         """Run rounds until no task has messages to send."""
+        # An execution that stays in one state needs no messages: each task follows it alone.
         while now.fresh and not now.product.stopping:
             send, receive = partial(tasks.send_messages, now.product), partial(tasks.receive_messages, now.product)
             now = self._after(now.product, self._rounds(send, receive))

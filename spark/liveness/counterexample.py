@@ -78,6 +78,7 @@ class SpreadProduct(BuchiProduct):
         cycle = self._cycle(self.path(ToLeft())[-1])
         prefix = self.path(ToPlaces(tuple(map(self.place, cycle[1:])), inside=False))
         at = cycle.index(prefix[-1])
+        # The cycle is turned, so that it begins where the path enters it.
         rest = [*cycle[at + 1 :], *cycle[1 : at + 1]]
         return Lasso(tuple(self.split(node)[0] for node in (*prefix, *rest)), len(prefix) - 1)
 
@@ -146,6 +147,7 @@ class SpreadProduct(BuchiProduct):
         marks, nodes = self.tables.marks, [self._node(place)]
         for way, label, to in search.follow(place):
             nodes.append(self._node(to))
+            # Kept for `marks_between`: the files of this search are removed after it.
             self._met[nodes[-2], nodes[-1]] = (
                 marks.of_way[way] | marks.of_label[label] | marks.of_kind[self.kind(nodes[-1])]
             )

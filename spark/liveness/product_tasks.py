@@ -123,6 +123,7 @@ def explore_part(graph: GraphInfo, part: int) -> Iterator[ShuffleBatch]:
 
         seen = looking.at(some, number)
         steps = np.empty(len(seen.targets), STEP)
+        # `at` asks for numbers once a block, so that the first entry has the fingerprints of all its targets.
         steps["print"], steps["label"] = prints[0][seen.targets], seen.labels
         steps["source"] = np.repeat(np.arange(states, states + len(some)), seen.degrees)
         of = np.searchsorted(firsts, steps["print"] >> OWNER_SHIFT, "right")
@@ -133,6 +134,7 @@ def explore_part(graph: GraphInfo, part: int) -> Iterator[ShuffleBatch]:
         initial += len(some) if level == 0 else 0
     name = write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
     summary = GraphSummary(states, initial, looking.kinds.kinds, looking.labels.events, name)
+    # The sender is below 0, which tells the summary from packets of steps.
     yield part, np.int64(-1).tobytes() + _to_json(summary).encode()
 
 
@@ -154,6 +156,7 @@ def index_incoming_steps(graph: GraphInfo, part: int, packets: Iterable[bytes]) 
     steps, senders = np.concatenate(blocks), np.concatenate(parts)
     numbers = _numbers(graph, part, summary.states, np.ascontiguousarray(steps["print"]))
 
+    # A limit of the search may have left out the state to which a step leads.
     known = numbers != NOWHERE
     order = np.argsort(numbers[known], kind="stable")
     degrees = np.bincount(numbers[known], minlength=summary.states)
@@ -251,6 +254,7 @@ class ProductInfo:
         content = np.frombuffer(Storage(self.graph.workdir).read(self.files[part]), np.uint8)
         flags = 3 * shape[0] * shape[1]
         marks = content[flags:].view(np.uint64).reshape(*shape, self.rules.words).copy()
+        # `astype` copies: bytes that were read cannot be changed.
         alive, going, fresh = content[:flags].reshape(3, *shape).astype(bool)
         return Region(alive, going, fresh, marks)
 
@@ -300,8 +304,10 @@ def send_messages(product: ProductInfo, part: int) -> Iterator[ShuffleBatch]:
 def receive_messages(product: ProductInfo, part: int, packets: Iterable[bytes]) -> str:
     """Apply the messages of a round to a part; returns the reply as text."""
     work, region = product.trimming(part), product.region(part)
+    # Others know of these nodes by now. What messages change is fresh in the next round.
     region.fresh[:] = False
     for packet in packets:
+        # An empty packet is only there to make Spark run this task.
         if packet:
             way, n = np.frombuffer(packet, np.int64, 2).tolist()
             states = np.frombuffer(packet, np.uint32, n, offset=16)

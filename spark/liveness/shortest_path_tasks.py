@@ -87,6 +87,7 @@ class PathSearch:
         """The backward search in the part of one task."""
         wanted = self.aim.marks if isinstance(self.aim, ToMarks) else np.zeros(self.product.rules.words, np.uint64)
         kinds, steps = self.product.graph_part(part)
+        # A path from an initial node moves to the state in which the execution then stays.
         stopping = self.product.stopping and self.start is not None
         return BackwardSearch(self.product.rules, kinds, steps, part, wanted, stopping=stopping)
 
@@ -132,6 +133,7 @@ class PathSearch:
             own = self.start.part == part and bool(approach.reached[self.start.state, self.start.q])
             return self.start.state if own else -1
         initial = self.product.parts[part].summary.initial
+        # Level 0 comes first in the order of a task, and an automaton begins in its state 0.
         found = np.flatnonzero((approach.reached | approach.goal)[:initial, 0])
         return int(found[0]) if len(found) else -1
 

@@ -43,6 +43,7 @@ def rounds(spark: SparkSession, parts: int, check_stop: Callable[[], None]) -> R
                 if problem.code is not None or attempt == ATTEMPTS - 1:
                     raise
             else:
+                # The driver knows whose answer it is by its position alone.
                 return [row.answer for row in sorted(found, key=lambda row: int(row.part))]
         raise AssertionError
 
@@ -70,6 +71,7 @@ def answer_packets(receive: Receive, batches: Batches) -> Batches:
     first = next(batches, None)
     if first is None:
         return
+    # All rows of a partition have one number (`repartitionById`).
     part = first.column(0)[0].as_py()
 
     def packets() -> Iterator[bytes]:

@@ -28,7 +28,9 @@ def as_diagnostic(code: str, message: str) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         lines = [line.strip(" :\t") for line in str(error).splitlines() if line.strip(" :\t")]
+        # That line of py4j names an object of Java by its id, which says nothing to a user.
         lines = [line for line in lines if not line.startswith("An error occurred while calling")] or lines
+        lines = lines or [type(error).__name__]
         notes = tuple(Note(line) for line in lines[1 : LINES_SHOWN + 1] if not line.startswith("at "))
         if NO_FILE_SYSTEM.search(str(error)):
             notes = (Note(HOW_TO_ADD),)

@@ -28,6 +28,7 @@ NOT_ON_SPARK = "E842"
 NOT_READ = "E843"
 SHOWN = 5
 """How many files a message names at most."""
+# Two characters before the colon at least, so that `C:/logs` is no URI.
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILD = re.compile(r"([\\*?\[\]{},])")
 
@@ -48,6 +49,7 @@ class LogFile:
     @property
     def pattern(self) -> str:
         """A pattern that matches this file only."""
+        # Spark expands every path as a pattern, so a bracket in a name would match other files.
         return _WILD.sub(r"\\\1", self.path)
 
 
@@ -75,6 +77,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
         notes = (Note("write it to a file first"),)
         raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, "standard input cannot be read on Spark", notes)])
     notices: list[Notice] = []
+    # By key and not by path: the user and Spark spell one file differently, and a task finds it by the key.
     files: dict[str, LogFile] = {}
     for listed, path in _listed(spark, paths, notices):
         earlier = files.get(file_key(path))
@@ -83,6 +86,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
             notices.append(Notice("duplicated input", LogPosition(listed.name, 1, 0), text))
             continue
         files[file_key(path)] = LogFile(len(files), "", listed, path, tuple(notices))
+        # Each notice keeps its place among the files, so that the answer tells them in the order of the local one.
         notices.clear()
     return Inputs(tuple(assign_clusters([*files.values()], clusters)), tuple(notices))
 
@@ -101,6 +105,8 @@ def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) ->
 
 def _expand_pattern(path: str) -> list[Path]:
     """A path, or what matches it if it is a pattern."""
+    # A file whose own name has a bracket is that file. A pattern without a match stays, so that it is refused by
+    # name.
     if has_magic(path) and not Path(path).exists():
         return [Path(found) for found in sorted(glob(path, recursive=True))] or [Path(path)]  # noqa: PTH207 - of any path
     return [Path(path)]
@@ -112,6 +118,7 @@ def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[List
     """
     check_paths(places)
     for listed in list_files(places, notices):
+        # Asked here: a task that could not open the file would end the whole job.
         reason = _unreadable_because(Path(listed.name))
         if reason is None:
             yield listed, f"file:{_without_dotdot(Path(listed.location))}"
@@ -146,6 +153,7 @@ def _remote(spark: SparkSession, uri: str) -> list[tuple[ListedFile, str]]:
             ListedFile(row.path, row.path, file_key(row.path) == file_key(uri), row.length, _milliseconds(row)),
             row.path,
         )
+        # Spark promises no order. Local files are read in that of their names, too.
         for row in sorted(rows, key=lambda row: str(row.path))
     ]
 
@@ -179,6 +187,7 @@ def assign_clusters(files: Sequence[LogFile], clusters: str | None) -> Iterator[
         message = f"`{clusters}` has no group in parentheses to name the cluster"
         raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, message)])
     found = [expression.search(file.listed.name) for file in files]
+    # The group may have taken no part in the match, or have matched nothing: neither names a cluster.
     unmatched = [file.listed.name for file, match in zip(files, found, strict=True) if match is None or not match[1]]
     if unmatched:
         more = f", and {len(unmatched) - SHOWN} more" if len(unmatched) > SHOWN else ""

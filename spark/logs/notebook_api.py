@@ -103,6 +103,7 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
     require_pyspark()
     chosen = _spec_selection(spec)
     source, threads = source_of(chosen.loaded, clause), orders_by_thread(chosen.loaded)
+    # Executors cannot open the pattern files of the user, so their contents travel with the options.
     read = ReadOptions(tuple(shapes), source=source, threads=threads).portable()
     options = replace(DEFAULT_OPTIONS, skew=skew)
     question = ClusterQuestion(spec=chosen, clause=clause, options=options, scope=scope, read=read, all_events=True)
@@ -110,6 +111,7 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         contents, inputs = _inputs(spark, logs, clusters)
         work = kept.enter_context(validating(spark, inputs, question, how or WorkDivision(), contents=contents))
         answers = {each.cluster: each.validation for each in work.answers}
+        # From here on the answer closes the cache. Where something above raises, the `with` block does.
         return Validated(answers, tables(spark, answers, work.rows), kept.pop_all())
 
 

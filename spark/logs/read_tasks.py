@@ -59,6 +59,7 @@ def settings(part_bytes: int) -> dict[str, str]:
         "spark.sql.files.openCostInBytes": str(min(part_bytes, 4 << 20)),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
+        # Otherwise Spark would leave files out silently, and the answer would be about fewer lines than it says.
         "spark.sql.files.ignoreCorruptFiles": "false",
         "spark.sql.files.ignoreMissingFiles": "false",
     }
@@ -104,6 +105,7 @@ def read_files(
     """The files, each read by one task; a text larger than ``part_bytes`` by several."""
     far = [file for file in files if URI.match(file.listed.location)]
     parts = [file for file in far if part_bytes is not None and _divisible(file, part_bytes)]
+    # Packed files and small ones: a task gets their bytes, as Spark's reader of texts would unpack some by itself.
     whole = [file for file in far if file not in parts]
     read = _read_local(spark, [file for file in files if file not in far], options, part_bytes)
     if whole:
@@ -139,6 +141,7 @@ class Range(NamedTuple):
 def file_ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
     """The ranges into which a file is divided."""
     size = file.listed.size
+    # No size for parts is given where the layout of the file asked for reading it as a whole.
     if part_bytes is None or not _divisible(file, part_bytes):
         return [Range(file, WHOLE, size)]
     return [Range(file, at, min(part_bytes, size - at)) for at in range(0, size, part_bytes)]
@@ -167,6 +170,7 @@ def balance(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
     for piece in sorted(pieces, key=lambda each: -each.size):
         load, number, own = heappop(loads)
         own.append(piece)
+        # The number decides between equal loads, so that the lists themselves are never compared.
         heappush(loads, (load + piece.size, number, own))
     return [own for *_, own in sorted(loads, key=lambda each: each[1])]
 
@@ -234,6 +238,7 @@ def _read_stream(listed: ListedFile, stream: BinaryIO, options: ReadOptions) -> 
 
 def _read_parts_of_rows(job_bytes: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     job: ReadJob = from_bytes(job_bytes)
+    # A part may come in several batches. They follow one another, so that they are one group.
     for (path, begin), group in groupby(_lines_of_parts(batches), key=lambda run: run[:2]):
         file = job.files[key_of_metadata(path)]
         with without_gc():
@@ -247,9 +252,13 @@ def _lines_of_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, in
     for batch in batches:
         paths, parts = batch["path"].dictionary_encode(), batch["part"].to_numpy()
         codes = paths.indices.to_numpy()
+        # Where the file or the part changes. Paths are compared as numbers, because a batch has thousands of equal
+        # ones.
         ends = np.flatnonzero((np.diff(codes) != 0) | (np.diff(parts) != 0)) + 1
         for begin, end in pairwise([0, *ends.tolist(), batch.num_rows]):
             if begin < end:
+                # Spark took the line feeds off. A last line without one gets one too, which `join_pieces` finds by
+                # the size.
                 lines = batch["line"].slice(begin, end - begin).to_pylist()
                 yield paths[begin].as_py(), int(parts[begin]), b"\n".join(lines) + b"\n"
 

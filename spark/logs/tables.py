@@ -69,6 +69,8 @@ def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFra
     """The tables of the answers, by cluster. ``rows`` are ``tasks.CLUSTER_ROWS`` with all events."""
     of_events = rows.filter(rows.kind == tasks.EVENTS).select("cluster", "content")
     return LogTables(
+        # Events stay in Spark: their table is computed when somebody reads it. The others are made of the answers
+        # here.
         of_events.mapInArrow(_event_rows, EVENTS),
         spark.createDataFrame([row for name, each in answers.items() for row in _verdicts(name, each)], VERDICTS),
         spark.createDataFrame([row for name, each in answers.items() for row in _violations(name, each)], VIOLATIONS),
@@ -125,6 +127,7 @@ def _verdicts(cluster: str, validation: Validation) -> Iterator[Row]:
 
 
 def _violations(cluster: str, validation: Validation) -> Iterator[Row]:
+    # By identity: slices may have violations that are equal, and each has a row of its own.
     owners = IdentityMemo((violation, each.name) for each in validation.slices for violation in each.violations)
     for violation in validation.violations:
         event = violation.event

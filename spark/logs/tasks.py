@@ -148,6 +148,7 @@ def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]
     question = job.question
     with without_gc():
         found = texts_of(job, cluster, rows)
+    # First of all: what such a file holds is not known yet, so nothing else can be said of the cluster.
     if found.again:
         yield _row(READ_AGAIN, found.again)
         return
@@ -156,6 +157,7 @@ def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]
         yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
         return
     with without_gc():
+        # Notices behind the last file go to its cluster alone, so that they are told once.
         reading = found.reading(question.read, job.notices if cluster == job.last else ())
     try:
         if question.redact:
@@ -200,6 +202,7 @@ def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Tex
     groups = groupby(rows, key=lambda row: row["file"])
     number, parts = next(groups)
     for file in job.of(cluster):
+        # Files without a row are passed by: the group at hand waits until its file comes.
         if number < file.number:
             number, parts = next(groups, _NO_ROWS)
         found.on_the_way += file.before
@@ -269,6 +272,7 @@ def validate_shared_part(
     """The answer about what slices share, and the events of each slice. Raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds, sign_names(reading)), question.clause
+    # The overview is of the lines as they were written, before clocks are corrected.
     whole, reading = reading, with_corrected_clocks(reading, question.options)
     shared, slices, beside = validate_shared_in_scope(
         question.spec.spec(choice),
@@ -289,6 +293,7 @@ def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
     found: list[list[str]] = []
     room = 0
     for name, size in sizes.items():
+        # A slice larger than `most` leaves a negative room, so that the next slice opens a bundle of its own.
         if size > room:
             found.append([])
             room = most
@@ -344,6 +349,7 @@ def answer_slices(
     for row in (row for batch in batches for row in batch.to_pylist()):
         with without_gc():
             slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
+        # Each slice is popped when its turn comes, so that its events are let go when it is answered.
         for name in list(slices):
             with without_gc():
                 content, run = _answer_slice(
@@ -356,6 +362,7 @@ def answer_slices(
 
 def _answer_slice(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> tuple[bytes, bytes | None]:
     """The answer about a slice, and its packed execution, if there is one and executions are kept."""
+    # Cached by the pickled bytes: one worker process answers the slices of several clusters in turn.
     joiner, meter, shelf = _slice_checkers(task)
     answer = joiner.of_slice(name, events)
     if meter is not None:

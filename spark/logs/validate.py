@@ -100,6 +100,7 @@ def validating(
     Raises SpecError if the question does not fit the logs (E7xx), or if Spark fails (E843).
     """
     begun = perf_counter()
+    # Before anything else, so that a mistake in a pattern file is refused without a job.
     catalogue_of(question.read)
     with ExitStack() as kept:
         with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
@@ -170,12 +171,14 @@ def cluster_rows(
     files = {file.number: file for file in inputs.files}
     job = to_bytes(Clusters(question, files, inputs.notices, how.tasks or TASKS_PER_CORE * slots(spark)))
     begun = spark.createDataFrame(_no_files(inputs.clusters))
+    # Kept: a second reading of some files does not read the others again.
     rows = begun.union(read).persist()
     found = _validate_clusters(rows, job, len(inputs.clusters))
     try:
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
+            # Without a size for parts these files are read as wholes, so that no third reading is needed.
             kept = rows.filter(~rows.file.isin([file.number for file in again]))
             found = _validate_clusters(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
         yield found
@@ -202,6 +205,7 @@ def _no_files(clusters: Sequence[str]) -> pa.Table:
 
 
 def _validate_clusters(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
+    # Sorted within a task, because it groups rows that follow one another. Two clusters may share a task.
     ordered = read.repartition(max(1, clusters), "cluster").sortWithinPartitions("cluster", "file", "part")
     return ordered.mapInArrow(partial(cluster_tasks.validate_clusters, job), CLUSTER_ROWS).persist()
 
@@ -222,6 +226,7 @@ def shared_answers(rows: DataFrame) -> dict[str, ClusterAnswers]:
         else:
             parts.setdefault(row.cluster, {})[row.number] = bytes(row.content)
     if refused:
+        # Several clusters may be refused for one reason, which is told once.
         raise SpecError(dict.fromkeys(refused))
     return {name: cluster_tasks.shared_of(own) for name, own in parts.items()}
 
@@ -237,6 +242,7 @@ def slice_answers(
 ) -> dict[tuple[str, str], SliceAnswer]:
     """The answers about the slices in the rows, by cluster and slice."""
     joined = {name: each for name, each in shared.items() if each.shared.joint is not None}
+    # Pickled once. Workers recognise these bytes, and make what they check slices with once.
     known = {name: to_bytes((each.shared.joint, each.basis)) for name, each in joined.items()}
     bundles = [
         Bundle(name, number, sum(each.slices[one] for one in bundle))

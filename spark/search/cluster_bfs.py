@@ -92,6 +92,7 @@ class ClusterSearch(BlockSearch):
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None, place: SearchSite
     ) -> None:
+        # Before `super().__init__`, which asks `_new_levels` for the levels.
         self._at = place
         self._attempt = new_name()
         self.shared = SharedLevels(compiled, place.storage)
@@ -100,6 +101,7 @@ class ClusterSearch(BlockSearch):
         self.published = False
         self.sent = 0
         self._task_cpu = 0.0
+        # The work directory is the checkpoint of this search.
         super().__init__(model, replace(options, checkpoint=None, resume=False), compiled, reduction)
 
     def _new_levels(self) -> Levels:
@@ -175,6 +177,7 @@ class ClusterSearch(BlockSearch):
         size = self.levels.counts[-1]
         if self.seen.filled:
             return size < self._at.out
+        # Tasks hold the states now. Small levels come back only where each job has a price, and if they fit here.
         small = min(HOME, self._at.out)
         return self._at.exchange.dear and size < small and len(self.levels) <= HOME_STATES
 
@@ -250,6 +253,7 @@ class ClusterSearch(BlockSearch):
     def _manifest(self) -> Manifest:
         for level in range(len(self.levels.counts)):
             if level not in self._files:
+                # Once for each level: `_own` copies the file of a level to a remote work directory.
                 self._files[level] = self.shared.parts.get(level) or (self._own(level),)
         levels = tuple(self._files[level] for level in range(len(self.levels.counts)))
         saved = replace(self._progress_made(), keys=self.seen.keys.value)
@@ -279,6 +283,7 @@ class ClusterSearch(BlockSearch):
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            # In short steps, so that Ctrl-C and the time limit are heeded.
             time.sleep(SECONDS)
             self._heed_limits()
 

@@ -53,6 +53,7 @@ class SharedLevels(Levels):
             self._memory[level] = [self._unnamed(rows[at : at + CHUNK]) for at in range(0, len(rows), CHUNK)]
 
     def _unnamed(self, rows: Rows) -> Rows:
+        # A level is expanded by its rows alone. Predecessors are read from the files of the tasks (`parent`).
         return self.layout.assemble(RecordChunk(rows, np.zeros(len(rows), np.uint32), np.zeros(len(rows), np.uint16)))
 
     def leave(self) -> None:
@@ -66,6 +67,7 @@ class SharedLevels(Levels):
             yield from super().chunks(level)
             return
         for part in self.parts[level]:
+            # A task without new states has written no file.
             if part.count:
                 yield from chunks(self.storage, part, self._compiled, level)
 
@@ -82,6 +84,7 @@ class SharedLevels(Levels):
         for part in self.parts[level]:
             if place < part.count:
                 for at, chunk in enumerate(chunks(self.storage, part, self._compiled, level)):
+                    # In the file of a level all chunks but the last are full.
                     if at == place // CHUNK:
                         return chunk, place % CHUNK
             place -= part.count
@@ -140,4 +143,5 @@ class SharedLevels(Levels):
             if part.count and part.first_owner <= owner < part.last_owner:
                 for at, chunk in enumerate(chunks(self.storage, part, self._compiled, level)):
                     yield begin + at * CHUNK, chunk.rows
+            # Files of other owners are not read, and still count: states are numbered through all of them.
             begin += part.count

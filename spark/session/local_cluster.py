@@ -64,6 +64,7 @@ class Process:
 
 def end_group(popen: subprocess.Popen[str]) -> None:
     """End a process that leads a process group, and what is left of the group."""
+    # SIGKILL follows in any case: what the leader started may outlive it.
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(popen.pid, number)
@@ -139,6 +140,7 @@ def _started(name: str, arguments: tuple[str, ...], ready: re.Pattern[str]) -> P
     environment = {**os.environ, "JAVA_HOME": str(java_home()), "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": HOST}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     command = [str(Path(_find_spark_home()) / "bin" / "spark-class"), name, *arguments]
+    # A group of its own, so that `end_group` reaches whatever the process starts.
     popen = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )

@@ -93,6 +93,7 @@ def session(master: str = LOCAL, settings: Mapping[str, str] | None = None) -> I
     require_pyspark()
     # Set by `spark-submit`, which has started Java already.
     if "PYSPARK_GATEWAY_PORT" in os.environ:
+        # Not ended here: `spark-submit` started it, and ends it.
         yield _submitted(settings or {})
         return
     _refuse_a_second_one(master)
@@ -123,6 +124,7 @@ def configured(spark: SparkSession, settings: Mapping[str, str] | None = None) -
     from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
 
     wanted = {**RUNTIME, **(settings or {})}
+    # None where a setting has its default, which is then restored by unsetting it.
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)

@@ -161,6 +161,7 @@ class Storage:
             return self.folder / name
         copy = self._copies / name
         if not copy.exists():
+            # Under another name first: a copy that was cut off must not be taken for the file.
             copy.parent.mkdir(parents=True, exist_ok=True)
             aside = copy.with_name(f"{copy.name}.{new_name()}")
             try:

@@ -28,6 +28,7 @@ def sorted_keys(compiled: Compiled, chunks: Iterable[RecordChunk], keys: StateKe
     if found.shape[1] == 1:
         found.sort(axis=0)
         return found
+    # Keys move with their second words, so they are sorted by an index.
     ordered: Rows = found[np.argsort(found[:, 0], kind="stable")]
     return ordered
 

@@ -85,6 +85,8 @@ class Manifest:
     def files(self) -> set[str]:
         """The names of all files that count."""
         parts = [part for level in self.levels for part in level]
+        # Key files are named also where there are none: `sweep` removes what no manifest names, and a name too many is
+        # no harm.
         return {part.name for part in parts} | {part.keys for part in parts}
 
     @property
@@ -132,6 +134,7 @@ def sweep(storage: Storage, job: str | None = None) -> int:
     removed = 0
     with suppress(OSError, DamagedError):  # if one manifest cannot be read, what it counts is not known
         manifests = dict(_manifests(storage))
+        # Of all manifests: lists of levels (`STATES`) may name files that the newest manifest does not.
         counted = {name for each in manifests.values() for name in each.files}
         latest = max((storage.written(name) for name in manifests), default=0.0)
         for name, time in storage.attempts().items():
@@ -181,6 +184,7 @@ def rows(storage: Storage, part: LevelPart, level: int, compiled: Compiled, owne
     or ``OSError``.
     """
     first, last = owners
+    # Where the file has only these owners, no fingerprints need to be computed.
     inside = first <= part.first_owner and part.last_owner <= last
     for chunk in chunks(storage, part, compiled, level):
         yield chunk.rows if inside else owned(compiled, chunk.rows, first, last)

@@ -124,8 +124,11 @@ class GrowingReader(DataSourceStreamReader):
         for identity, at in end.items():
             begin = start.get(identity, {}).get("end", 0)
             while begin < at["end"]:
+                # Up to the end in the offset, not that of the file: after a restart Spark asks for the same offsets
+                # again.
                 upto = min(at["end"], begin + PART_BYTES)
                 if upto < at["end"]:
+                    # The file is read here only to find where a line ends; its bytes are a task's.
                     stream = _opened(identity, Path(at["path"]))
                     if stream is None:
                         break
@@ -147,6 +150,7 @@ class GrowingReader(DataSourceStreamReader):
             with stream:
                 stream.seek(growth.begin)
                 content = stream.read(growth.size)
+            # Stored as if they were all, fewer bytes would hide the lines behind them for good.
             if len(content) < growth.size:
                 raise OSError(f"{growth.path} was made shorter while it was read")
             yield growth.identity, growth.path, growth.begin, content
@@ -160,6 +164,7 @@ def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
 def has_grown(place: str, ends: Mapping[str, int]) -> bool:
     """Whether a file below a directory has whole lines after these ends."""
     now = GrowingReader(place).latestOffset()
+    # Without an offset of before: a file that shrank or is gone is no reason to read on.
     return any(each["end"] > ends.get(identity, 0) for identity, each in now.items())
 
 
@@ -202,6 +207,7 @@ def _mark(head: bytes) -> int:
 
 def is_compressed_now(identity: str, path: Path) -> bool:
     """Whether a compressed file beside a path begins with the first line of this identity."""
+    # The device and inode of a compressed file are its own, so the first line alone can tell.
     mark = int(identity.rpartition(":")[2])
     packed = (other for other in sorted(path.parent.iterdir()) if other.name.lower().endswith(PACKED_NAMES))
     return any(mark == _mark(head) for other in packed for head in _unpacked_head(other))
@@ -233,6 +239,7 @@ def _opened(identity: str, path: Path) -> BinaryIO | None:
     None if rotation has compressed it. Raises ``FileNotFoundError`` if it is gone.
     """
     siblings = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
+    # By the open file, not by its name: between a look and the opening, rotation may put another file there.
     for place in chain((path,), siblings):
         with suppress(FileNotFoundError, PermissionError):
             stream = place.open("rb")

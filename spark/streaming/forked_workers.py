@@ -59,6 +59,7 @@ def _start(work: Callable[[], bytes]) -> tuple[BaseProcess, Connection] | None:
         receiver.close()
         return None
     finally:
+        # The child has the other copy. With this one open, the pipe would not end when the child dies.
         sender.close()
     return process, receiver
 
@@ -80,6 +81,7 @@ def _result(receiver: Connection, until: float) -> bytes | None:
 def _end(process: BaseProcess, receiver: Connection) -> None:
     receiver.close()
     process.join(1.0)
+    # A child that waits for a lock of a thread that the fork did not copy ends in no other way.
     if process.is_alive():
         process.kill()
         process.join()

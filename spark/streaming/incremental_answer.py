@@ -182,6 +182,7 @@ class IncrementalValidator:
             asked, slices = validate_shared_part(
                 self._question, texts.reading(self._question.read, memory=self._memory)
             )
+            # Without a shared execution no slice is asked. What is known of slices waits for the next answer.
             if asked.shared.joint is not None:
                 self._answer_slices(asked, slices)
         answers = {("", name): known.answer for name, known in self._known.items()}
@@ -191,6 +192,7 @@ class IncrementalValidator:
     def _answer_slices(self, asked: ClusterAnswers, slices: Events) -> None:
         before = self._take_context(asked.shared)
         now = _MicroBatch(slices, self._take_events(slices), before)
+        # After `_take_events`, which forgets all slices where the logs are not those of before with more lines.
         known = {name: self._known[name] for name in slices if name in self._known}
         # Three kinds of slices: current ones are not looked at, others resume where they stopped, and new ones begin at
         # their first line.
@@ -206,6 +208,7 @@ class IncrementalValidator:
         now.prefetch(())
         answers = self._by_tasks(asked, others) if others else {}
         known |= {name: KnownSlice(now.names(name), answer) for name, answer in answers.items()} | found
+        # Slices without events are forgotten, and the others stand in the order of this answer.
         self._known = {name: known[name] for name in slices}
         # Kernels are needed as long as the progress of some slice was made with them, or it could not be moved any more.
         used = {each.kernel for each in self._known.values() if each.progress is not None}
@@ -225,6 +228,7 @@ class IncrementalValidator:
             self._joiner = Joiner(joint)
             self._kernels = [KernelRules.of(self._joiner, None)]
             return -inf
+        # The same kernel and clause: what is known of slices stands up to where the shared executions differ.
         if shared.kernel is last.kernel and joint.asks_as(joiner.joint):
             self._joiner = joiner.with_timeline(joint)
             return inf if self._joiner is joiner else agree_before(joiner.joint.chain, joint.chain)
@@ -250,6 +254,7 @@ class IncrementalValidator:
         found, results = run_in_fork(works, partial(self._check_all, first, now))
         catalogue, rules = catalogue_of(self._question.read), self._checker.model.plan.rules
         for share, data in zip(others, results, strict=True):
+            # A child that failed or was too slow gave nothing: this process does its share, and meets its error.
             found |= self._check_all(share, now) if data is None else from_bytes(data, catalogue, rules)
         return found
 
@@ -272,6 +277,7 @@ class IncrementalValidator:
         progress = None if last is None else last.progress
         if last is not None and progress is not None and self._moved_to_kernel(progress, last.kernel):
             answer = progress.answer(self._checker, name, now.slices[name], now.grown, now.before)
+            # There is none where new lines, or the shared execution, change what the check has passed already.
             if answer is not None:
                 return KnownSlice(progress.names, answer, progress, kernel=number, went_on=True)
         return self._check_from_start(name, now)
@@ -282,6 +288,7 @@ class IncrementalValidator:
             next((each for each in self._kernels if each.number == at), None)
             for at in (number, self._kernels[-1].number)
         )
+        # Rules are told apart by their place, so that kernels with other rules cannot take over a check.
         if old is None or new is None or old.line != new.line:
             return False
         since = [each.grown for each in self._kernels if each.number > number]
@@ -313,6 +320,7 @@ class IncrementalValidator:
 def _representatives(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
     """Which of the events, by slices, have a statement of few lines, or are the first or the earliest of theirs."""
     found = np.zeros(len(slices), np.bool_)
+    # Once by the position in the table and once by time: the first and the earliest event of a statement may differ.
     for times in (np.arange(len(slices)), events.ends):
         order = np.lexsort((events.positions, times, events.numbers, slices))
         begins = np.diff(slices[order], prepend=-1) != 0
@@ -324,7 +332,11 @@ def _representatives(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_
 
 
 def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
-    """Names in parts that take about the same time: the first for this process, the others for its children."""
+    """Names in parts that take about the same time: the first for this process, the others for its children.
+
+    There are at most ``count`` parts, and no empty ones: a child without work costs as much as any other.
+    """
+    count = max(1, min(count, len(sizes)))
     found: list[list[str]] = [[] for _ in range(count)]
     loads = [(0.0, number) for number in range(count)]
     # The largest first, each to whoever has least so far.

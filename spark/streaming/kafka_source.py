@@ -54,8 +54,10 @@ def is_topic(logs: str) -> bool:
 
 def lines_of(records: DataFrame) -> DataFrame:
     """The lines of the connector's records, which must have been read with their headers."""
+    # A record may have several headers of one name, of which the first counts, or none, which gives null.
     header = "CAST(get(filter(headers, h -> h.key = '{}'), 0).value AS STRING)"
     headers = {name: header.format(name) for name in ("node", "file")}
+    # A record without a value is a tombstone of a compacted topic, and no line.
     return records.where("value IS NOT NULL").selectExpr(*(each.format(**headers) for each in LINES))
 
 
@@ -73,8 +75,9 @@ class TopicText(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """The text's identity, unique in the topic."""
-        return f"{self.partition}/{self.node}/{self.file}"
+        """The text's identity, unique in the topic: a slash in the name of a node is escaped, as files have some too."""
+        node = self.node.replace("%", "%25").replace("/", "%2F")
+        return f"{self.partition}/{node}/{self.file}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class Topic:
     def pieces(self, grown: DataFrame, known: Mapping[str, Sequence[StoredPiece]], options: ReadOptions) -> DataFrame:
         """A row for the new lines of each text, or for each part of them, after what was read of the text before."""
         sizes = {identity: end_of(own) for identity, own in known.items()}
+        # All lines of a text come to one task: where a line begins in the text depends on all lines before it.
         rows = grown.repartition(slots(grown.sparkSession), "partition", "node", "file")
         ordered = rows.sortWithinPartitions("partition", "node", "file", "offset")
         return ordered.mapInArrow(partial(_read, to_bytes((self.name, options, sizes))), PIECES)
@@ -139,6 +143,7 @@ def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     topic, options, sizes = from_bytes(job)
     rows = (row for batch in batches for row in batch.to_pylist())
     for place, own in groupby(rows, key=lambda row: TopicText(row["partition"], row["node"], row["file"])):
+        # No file has this text. Its positions count the bytes of its lines in the order of their offsets.
         begin, path = sizes.get(place.identity, 0), place.path(topic)
         origin = ListedFile(path, path, named=False, size=0).origin()
         for content in _contents(own):
@@ -153,6 +158,7 @@ def _contents(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     lines: list[bytes] = []
     size = 0
     for row in rows:
+        # Producers send the line feed or leave it out; a piece has whole lines.
         line = row["line"].removesuffix(b"\n") + b"\n"
         if size + len(line) > PART_BYTES and lines:
             yield b"".join(lines)

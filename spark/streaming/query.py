@@ -141,6 +141,7 @@ class Directory:
 
     def _unpacked(self, options: ReadOptions, notices: list[Notice]) -> list[tuple[str, FileRead]]:
         """What compressed files hold; each is unpacked once."""
+        # Only files that are still there are kept, so that memory does not grow with each rotation.
         before, self._packed = self._packed, {}
         for path in packed_paths(self.path):
             try:
@@ -198,10 +199,12 @@ class LiveQuery:
         # An error of the answer before ends the query here.
         if self._answering is not None:
             self._answering.result()
+        # Read from the store, as after a restart: what is answered is what was kept.
         known = self.store.pieces(number + 1)
         self._validator = self._validator or self._begin(spark)
         texts = self.source.texts(known, self.store, options)
         self._answering = self._thread.submit(self._answer, self._validator, texts)
+        # With more to read Spark begins the next micro-batch meanwhile; without, an error must end the query now.
         if not self.source.has_more(known):
             self._answering.result()
 
@@ -272,6 +275,7 @@ def follow(  # noqa: PLR0913 - keyword arguments, most with a default
     require_pyspark()
     place = Path(state).absolute()
     chosen = _source(spark, str(logs), source or {})
+    # Measures and notes are left out (`measure=False`): any new line may change them, so they cannot be continued.
     question = ClusterQuestion(
         SpecSelection(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False
     )
@@ -302,4 +306,5 @@ def _read_pieces(options: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[
     for row in (row for batch in batches for row in batch.to_pylist()):
         origin = _listed(row["path"], 0).origin()
         piece = read_piece(reader_of(how), row["content"], origin, how.scan, row["part"])
+        # Files keep their content, so that only what was found in it is stored.
         yield from batches_of(PIECES, [{**row, "size": len(row["content"]), "found": to_bytes(piece), "content": None}])

@@ -52,6 +52,8 @@ class PieceStore:
         """The pieces of each text that micro-batches before ``upto`` have read."""
         numbers = sorted(int(folder.name.partition("=")[2]) for folder in self._place.glob("batch=*"))
         for number in numbers:
+            # Each folder is read once, unless `keep` writes it anew. A folder at `upto` may be that of a failed
+            # attempt.
             if number < upto and number not in self._batches:
                 self._batches[number] = list(self._load(number))
         return contiguous_pieces(
@@ -60,6 +62,7 @@ class PieceStore:
 
     def keep(self, rows: DataFrame, number: int) -> None:
         """Store the pieces of a micro-batch, rows of ``PIECES``."""
+        # An attempt that failed may have left files in this folder.
         rows.write.mode("overwrite").parquet(f"file:{self._folder(number)}")
         self._batches.pop(number, None)
 
@@ -105,6 +108,7 @@ def contiguous_pieces(pieces: Iterable[tuple[str, StoredPiece]]) -> dict[str, li
 def _row(own: Mapping[int, StoredPiece]) -> list[StoredPiece]:
     found: list[StoredPiece] = []
     at = 0
+    # Each piece has a byte at least; one without would be found again for ever.
     while (next_ := own.get(at) or _after(own, at)) is not None:
         found.append(next_)
         at = next_.part + next_.size
@@ -118,6 +122,7 @@ def _after(own: Mapping[int, StoredPiece], at: int) -> StoredPiece | None:
 
 def before_gap(row: Sequence[StoredPiece]) -> list[StoredPiece]:
     """The pieces from the beginning of a text up to the first gap."""
+    # The sizes before a piece add up to its first byte, unless a piece is missing: then no later one fits again.
     ends = accumulate((piece.size for piece in row), initial=0)
     return [piece for piece, end in zip(row, ends, strict=False) if piece.part == end]
 

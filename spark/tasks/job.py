@@ -58,6 +58,7 @@ class BackgroundJob:
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
                 self._failure = job_failure(error)
 
+        # The thread takes over properties of the caller's thread; under Spark Connect it finds them by the session.
         of = {"session": spark} if is_remote(spark) else {}
         try:
             self._thread = InheritableThread(target=run, daemon=True, **of)
@@ -104,6 +105,7 @@ class BackgroundJob:
 
 def is_remote(spark: SparkSession) -> bool:
     """Whether a session is one of Spark Connect, which has no ``SparkContext``."""
+    # Under Spark Connect asking for it raises a kind of `AttributeError`.
     return not hasattr(spark, "sparkContext")
 
 

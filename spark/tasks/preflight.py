@@ -71,6 +71,7 @@ def require_suitable_cluster(
     if storage is None:
         _require_equal(_shipped_if_lacking(spark, parts, interrupted, None), "")
         return
+    # A new name each time: the file of an earlier job would prove nothing.
     token = f"token-{new_name()}"
     with as_unusable(storage.uri):
         storage.write(token, token.encode())
@@ -97,6 +98,7 @@ def _shipped_if_lacking(
     try:
         return _versions_of_executors(spark, parts, interrupted, seen)
     except JobFailedError as problem:
+        # Only a lack of this package can be helped by sending it.
         if not LACKING.search(str(problem)) or spark.conf.get(SHIP, "false") != "true":
             raise SpecError([_lacking(problem)]) from None
     ship(spark)
@@ -133,6 +135,7 @@ def look_at_executor(seen: tuple[str, str] | None, batches: Iterator[Any]) -> It
     """The versions of the task's executor, and whether it sees the token file in the work directory."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
+    # A row for each task, whatever its number: what is asked is the same.
     for _ in batches:
         problem = "" if seen is None else _problem(*seen)
         found = json.dumps({"versions": versions(), "host": platform.node(), "problem": problem})

@@ -108,6 +108,7 @@ def errors_as_task_problems() -> Iterator[None]:
         raise TaskProblem(NO_MEMORY, "the memory of a task was used up") from None
     except DamagedError as error:
         raise TaskProblem(NO_FILES, f"a file of the work directory is damaged: {error}") from None
+    # Both are kinds of `OSError`, so they come first.
     except (ConnectionError, TimeoutError):
         raise
     except OSError as error:
@@ -127,6 +128,7 @@ class TaskWork:
         self.owners = owner_ranges(job.parts)[part]
         self.keys = StateKeys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
+        # The job's name in front lets `sweep` find what its failed tasks left; the rest keeps two attempts apart.
         self._attempt = f"{job.name}-{new_name()}"
         self._began = time.process_time()
 
@@ -188,6 +190,7 @@ class TaskWork:
     def file(self, level: int, count: int) -> LevelPart:
         """The file of a finished level, made visible to all."""
         name = f"{self._attempt}/{level_name(level)}"
+        # A level without states has no file.
         if count:
             self.storage.keep(name)
         return LevelPart(name, Parent.PRINT, *self.owners, count)

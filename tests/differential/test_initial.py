@@ -140,6 +140,35 @@ init:
     assert agree_about(load_text(text).kernel, folder)
 
 
+@pytest.mark.parametrize(
+    ("condition", "listed"),
+    [
+        ("s != [] and forall i in 0 .. count(s) - 2: s[i] <= s[i + 1]", 3 * 461),
+        ("s[0] == 2", 0),  # the empty sequence has no first element, so the set has no value
+        ("count(s) < k + 1 or s[k] == 2", 3907 + 3911 + 3931),
+        ("count(s) < 2 or s[k] == 2", 2 * 3911),  # with k = 2, sequences of two have no such element
+    ],
+)
+def test_a_set_that_has_no_value_for_some_elements_gives_no_states(folder: Path, condition: str, listed: int) -> None:
+    """The set is so large that each element is asked."""
+    text = f"""
+type List = seq[0 .. 4, max 6]
+state:
+    x: List
+    n: 0 .. 2
+init:
+    pick k in 0 .. 2
+    pick s in {{s in List if {condition}}}
+    x := s
+    n := k
+"""
+    kernel = load_text(text).kernel
+    assert agree_about(kernel, folder)
+    slow = Search(searched_model(kernel, None), SearchOptions(max_depth=1, keep_going=True))
+    slow.run()
+    assert slow.initial == listed
+
+
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 @example(764_727)  # a choice between set literals whose elements are written in another order

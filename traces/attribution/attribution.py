@@ -36,6 +36,7 @@ class RunStream:
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """The nodes, and the events of all records with their runs, brokers and sessions."""
+    # Processes are separated before runs are: two that ran side by side would look like one that restarts all the time.
     nodes = separate_processes(group_by_node(readings, notices))
     _order_ties(nodes, notices)
     grouped = [_RunRecords(node, notices) for node in nodes]
@@ -123,6 +124,7 @@ def _one_log(reading: FileReading) -> tuple[ProcessRun, str] | None:
 
 def _by_sequence(events: list[tuple[JsonEvent, ProcessRun]]) -> list[tuple[JsonEvent, ProcessRun]]:
     """Events in the order of their numbers, if they have them; else in that of their lines."""
+    # Where one event has no number, the numbers order nothing: its place among them is not known.
     if any(event.sequence is None for event, _ in events):
         return events
     return sorted(events, key=lambda each: each[0].sequence or 0)

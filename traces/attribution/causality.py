@@ -82,6 +82,7 @@ class _Causes:
             run = log[0][1]
             for other, before in enumerate(self._logs):
                 if before[0][1].node == run.node and before[0][1].number < run.number:
+                    # On its first line alone: needs only grow along a log, so all later lines have it too.
                     self._needs[at][0][other] = len(before)
 
     def _add_clocks(self) -> None:
@@ -117,6 +118,7 @@ class _Causes:
             entry = clock.get(node)
             if entry is None:
                 self._doubt(NO_OWN_ENTRY, event, f"`{node}`; it has {', '.join(f'`{each}`' for each in [*clock][:5])}")
+            # Entries must not fall, because `read` searches them by halves.
             elif found.entries and entry < found.entries[-1]:
                 self._doubt(GOES_BACK, event, f"{entry} after {found.entries[-1]}")
             else:

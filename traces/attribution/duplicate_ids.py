@@ -68,6 +68,7 @@ def _begins_beside(stream: str, matches: PackedRecords, other: PackedRecords, be
         return False
     begin = starts[0].time
     times = other.times[certain_lines(other)]
+    # Only until the other log's next start: after that the lines are of a process that took the place of the first.
     restart = min((start.time for start in run_starts(beside, other) if start.time > begin), default=inf)
     return bool((times < begin).any() and ((begin < times) & (times < restart)).any())
 
@@ -85,4 +86,5 @@ def _process_of(
         own = np.concatenate([logs[each].times for each in processes[number]])
         return int(((own.min() <= times) & (times <= own.max())).sum())
 
+    # Of equal ones the first, which keeps the name of the node: so does a log that lies in the time of neither.
     return max(range(len(processes)), key=held)

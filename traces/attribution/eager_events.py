@@ -68,6 +68,7 @@ class EagerEvents(tuple[Event, ...]):
     def times(self) -> Numbers:
         """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         logged = list(map(attrgetter("time"), self._records))
+        # Asked first, for nearly no log has such an event, and the list would be made twice.
         if None in logged:
             logged = [NEVER if time is None else time for time in logged]
         return np.fromiter(logged, np.int64, len(self))

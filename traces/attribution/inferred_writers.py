@@ -51,6 +51,7 @@ def inferred_writers(matches: PackedRecords, writers: Sequence[frozenset[int]]) 
         for session, _ in _sessions(matches[at])
         if session in of_session
     }
+    # A line that names two brokers as its writer, as a damaged one does, is no evidence of either.
     known = {at: min(own) for at, own in enumerate(writers) if len(own) == 1} | found
     needs = list(_starts(matches, known))
     begun = _assigned(needs, [at for at in matches.with_roles("process start") if not writers[at]])
@@ -117,6 +118,7 @@ def _assigned(needs: Sequence[_Need], places: Sequence[int]) -> list[tuple[_Need
     found: list[tuple[_Need, int]] = []
     # Needs are sorted by `until`, their first field: who must have started earliest takes a place first.
     for need in sorted(needs):
+        # After the broker's last line before it, for a start stands where the broker wrote nothing.
         at = next((each for each in left if need.since < each < need.until), None)
         if at is not None:
             left.remove(at)

@@ -128,6 +128,7 @@ def _other_sessions(steps: Sequence[_Step]) -> set[str]:
                 lasting = None
             elif session is None:
                 told_apart = False  # the client of a session that the line before it names
+    # A line about the broker's own nodes is certain, whatever the order of times made of the session.
     return others - own
 
 

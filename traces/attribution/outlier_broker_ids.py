@@ -26,6 +26,7 @@ def without_outliers(matches: PackedRecords, notices: list[Notice]) -> PackedRec
         return matches
     counts = matches.writer_counts()
     (main, most), *others = counts.most_common()
+    # Both limits: in a short file three lines may be all that a second broker wrote.
     few = {broker for broker, count in others if count <= MAX_OUTLIERS and count * MIN_RATIO <= most}
     # One line about its own start or registration is enough: then a second broker did write here, if only briefly.
     outliers = few - set(_reporting_on_themselves(matches)) if few else few

@@ -45,6 +45,7 @@ class RunSplitter:
         inferred = _inferred_starts(node, own, sorted(start.time for start in logged))
         if logged:  # where no start was read at all, runs are told apart by nothing, and are supposed to be one
             inferred |= _repeated_threads(node, sorted(start.time for start in (*logged, *inferred)))
+        # The stream and the position break ties, so that runs have the same numbers in whatever order files are read.
         self._starts = sorted([*logged, *inferred], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in logged}
@@ -127,6 +128,7 @@ def _inferred_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequen
     ends = _ends(node.logs.values())
     times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()} if ends else {}
     for end in ends:
+        # Lines behind the next banner are of the run that it begins, not of one whose start was not read.
         next_ = bisect_right(begins, end)
         until = begins[next_] if next_ < len(begins) else inf
         first = [

@@ -143,6 +143,7 @@ class LogEvents(LazyEvents):
     @classmethod
     def of_records(cls, rows: PackedRecords, sessions: Sessions, author: Author, stream: str) -> LogEvents:
         """The events of all records of a log."""
+        # What is kept of a log lives as long as the answer, so memory beyond its records is let go.
         rows.compact()
         numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
         repeated = rows.repeated()

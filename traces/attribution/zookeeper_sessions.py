@@ -80,6 +80,7 @@ class SessionTimeline:
 
     def _by_latest_report(self, section: Section) -> Sessions:
         """The session by the latest report: by position in a log that reports sessions, by time in the others."""
+        # In its own log positions are exact, and times need not be: two lines may have one time.
         own = self._places.get(section.stream)
         if own is not None:
             positions, states = own

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from assay.checker.interpreter.values.show import show_value
 from assay.traces.calls.call import BoundCall
-from assay.traces.calls.partition import ANY_KEY
 from assay.traces.calls.window import Window
 from assay.traces.event import Event
+from assay.traces.observe.observation import fields_of
 from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
 
 MOST_LISTED = 12
@@ -51,7 +51,7 @@ def call_text(each: BoundCall) -> str:
     values = ", ".join(
         f"{name} = {show_value(value, types[name])}"
         for name, value in each.observation.values
-        if call.shown is None or call.event.fields.get(name) != ANY_KEY
+        if call.shown is None or call.event.fields.get(name) == fields_of(call.shown).get(name)
     )
     who = "" if call.caller is None or len(call.caller) != 2 else f", process {call.caller[1]}"
     outcome = " failed" if call.failed else "" if call.returned else " has not returned"

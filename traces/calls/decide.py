@@ -68,6 +68,7 @@ class CallsAnswer:
 def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> CallsAnswer:
     """The answer about the calls that some events report."""
     asked = adapt_clause(trace_plan(loaded.kernel, clause), options)
+    # Before the kernel is made: what two lines say of one call together decides how large the model must be.
     history = history_of(events, asked)
     divided = key_of_calls(loaded.kernel, asked)
     parts = _parts(history, divided)
@@ -101,6 +102,7 @@ def _parts(history: History, divided: KeyOfCalls | None) -> Mapping[str, list[Hi
         if name is None or not isinstance(fields.get(name), str | int):
             found.setdefault(ONE_OBJECT, []).append(call)  # the binder tells what is wrong with it
             continue
+        # Under one key the parts have equal calls, so that what is learnt of one part serves the others.
         own: dict[str, Field] = {**fields, name: ANY_KEY}
         call.shown, call.event = call.event, replace(call.event, fields=own)
         found.setdefault(str(fields[name]), []).append(call)
@@ -120,6 +122,7 @@ def _bound(model: TraceModel, calls: Sequence[HistoryCall], answer: CallsAnswer)
         (fails, True, True),
     ):
         chosen = [(at, call) for at, call in enumerate(calls) if (call.returned, call.failed) == (returned, failed)]
+        # A binder of its own for each kind: its table of known statements holds for one set of rules.
         bound = EventBinder(replace(model.plan, rules=own), model.applies).bind([call.event for _, call in chosen])
         answer.tally = total_of([answer.tally, bound.tally])
         answer.violations += [violation_of(misfit) for misfit in bound.misfits if returned]
@@ -183,6 +186,7 @@ def _decide_parts(
         for name, calls in pending:
             found = linearize(calls, effects, skew, most=effort)
             answer.visited += found.visited
+            # First all that is cheap: a contradiction in a small part should not wait for a part that takes hours.
             if isinstance(found, GaveUp) and effort == SHORT_SEARCH:
                 left.append((name, calls))
                 continue

@@ -72,6 +72,7 @@ class Growth:
 
     def range_of(self, states: Sequence[int]) -> tuple[int, int]:
         """The ranks of the results to which one of some states of the model may lead."""
+        # One range around all: it may hold ranks that none of the states leads to, which only looks ahead less sharply.
         found = [each for each in map(self._range_in, states) if each != NOTHING]
         return (min(low for low, _ in found), max(high for _, high in found)) if found else NOTHING
 
@@ -130,6 +131,7 @@ def _growing_place(model: TraceModel, seen: Sequence[tuple[Place, Value] | None]
         hidden = [each for name in model.plan.hidden for each in _assigned(model.kernel, name, place.variable)]
         actions = {call.action for rule in model.plan.rules for step in rule.steps for call in step}
         known = [each for name in sorted(actions) for each in _assigned(model.kernel, name, place.variable)]
+        # A call that sets the place anew is known while it is open (`begins`). A hidden step has no such time.
         if any(map(_grows, known)) and all(map(_grows, hidden)):
             return place
     return None

@@ -160,6 +160,7 @@ class _Search:
         needed = [each.call.returned and at not in optional for at, each in enumerate(calls)]
         begins = [-inf if each.call.begin is None else each.call.begin for each in calls]
         ends = [_end(each, skew) if needed[at] else None for at, each in enumerate(calls)]
+        # By their beginnings, so that calls that are open at one time have neighbouring bits: a window is narrow.
         order = sorted(range(len(calls)), key=lambda at: (begins[at], at))
         bits = _bits(order, needed)
         pure = effects.states.kinds
@@ -191,6 +192,7 @@ class _Search:
         registers: Numbers = np.zeros(10, np.int64)
         registers[[STATE, LEFT, FURTHEST, ANSWER]] = initial, self.must, -1, UNKNOWN
         registers[ENTRY] = self.links[len(self.entries), 1]
+        # A row for each call taken: its entry, the state before, and the first call that was not taken then.
         stack: Numbers = np.zeros((len(self.calls) + 1, 3), np.int64)
         slots: Numbers = np.zeros(1 << 10, np.int64)
         rows: Words = np.zeros((1 << 9, len(self.row)), np.uint64)
@@ -279,6 +281,7 @@ def _entries(begins: Sequence[float], ends: Sequence[float | None]) -> tuple[Num
     """
     moments = [(begin, 0, at) for at, begin in enumerate(begins)]
     moments += [(end, 1, at) for at, end in enumerate(ends) if end is not None]
+    # A 0 marks a beginning and a 1 a return, so that of equal times beginnings come first.
     moments.sort()
     returns = {at: place for place, (_, is_return, at) in enumerate(moments) if is_return}
     rows = [(at, -2 if is_return else returns.get(at, -1)) for _, is_return, at in moments]

@@ -34,6 +34,7 @@ class CallClock:
         if moment is None:
             raise TimeError("is missing")
         if unit is None:
+            # The clock of events reads milliseconds. Two calls within one would overlap, and a contradiction be lost.
             return moment * MILLISECOND + _below_a_millisecond(str(value))
         factor = TIME_UNITS[unit]
         return int(Decimal(str(value)) * (MILLISECOND * -factor if factor < 0 else MILLISECOND // factor))

@@ -47,6 +47,7 @@ class ObjectStates:
 
     def number(self, states: Sequence[int]) -> int:
         """The number of a set of states of the model."""
+        # Sorted, for a set that is reached in another order is the same state of the table.
         key = tuple(sorted(set(states)))
         found = self._set_numbers.get(key)
         if found is None:
@@ -61,6 +62,7 @@ class ObjectStates:
     def kind(self, call: BoundCall) -> int:
         """The number of a call's kind: those of one rule with the same values are of one kind."""
         rule, bound = call.observation.rule, call.observation.bound
+        # A rule without its results has the label of the whole one and fewer fields.
         key = (rule.label, len(rule.fields), tuple(bound.values()))
         found = self._numbers.get(key)
         if found is None:

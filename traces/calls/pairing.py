@@ -153,12 +153,14 @@ class _Pairing:
     def _add_outcome(self, at: int, event: Event, call: k.CallTimes, caller: tuple[str, ...], phase: str) -> None:
         begun = self._open.get(caller)
         if begun is None:
+            # A log may begin within a call. Its effect counts all the same: later reads may show it.
             if phase == "ok" and caller not in self._ended:
                 self._found.append(HistoryCall(event, None, self._end(at, event), caller=caller))
                 self._more -= 1  # what it says is compared, and yet the line is reported as not understood
             return self._skip(event, ENDED if caller in self._ended else NO_CALL)
         if begun.event.kind != event.kind:
             return self._skip(event, f"it ends `{event.kind}`, and its process has begun `{begun.event.kind}`")
+        # Also where the outcome is `info`: the process is free again, and the call stays one that has not returned.
         del self._open[caller]
         self._ended.add(caller)
         self._more += 1

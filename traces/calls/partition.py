@@ -47,9 +47,11 @@ def _fields(plan: k.TracePlan, sort: str) -> dict[str, str] | None:
     """The field of each rule's event that names the element; None if a rule has none, or several."""
     found: dict[str, str] = {}
     for rule in plan.rules:
+        # With two keys in one line a call would be of two objects, and each by itself says less than both.
         own = [each for each in rule.fields if _is_key(each.binder.type, sort)]
         if len(own) != 1 or found.setdefault(rule.event, own[0].field) != own[0].field:
             return None
+        # A key that is known only at the return does not say to which object an open call belongs.
         if rule.call is not None and own[0].field in rule.call.returned:
             return None
     return found or None

@@ -39,6 +39,7 @@ def first_unexplained(calls: Sequence[BoundCall], effects: Effects, skew: int, u
 
     A search that looks ahead may name a later one: it gave up an order for a result that could no longer come.
     """
+    # Without looking ahead the search reaches each return in turn, and the furthest one is the first without an order.
     if not effects.growth:
         return until
     ends = sorted(
@@ -115,6 +116,7 @@ class _Windows:
             if begin is None or (end := self.calls[at].call.end) is None or end + self.skew >= begin
         ]
         rank = {at: place for place, at in enumerate(self.kept)}
+        # Calls that began before the window may have taken effect before it, so that none of them is required in it.
         return inside, {at for at in inside if rank[at] < first or at in self.late}
 
     def is_refuted(self, first: int) -> bool:

@@ -163,6 +163,7 @@ def possible(entry: int, history: Any, taken: Any, table: Any, registers: Any, s
     # they are interchangeable, and in no fixed order each subset would be tried.
     if before >= 0 and not is_taken(taken, before):
         return -1
+    # A call that changes nothing and need not happen is never taken: it would only make more configurations.
     if calls[call, 4] and not calls[call, 2]:
         return -1
     is_known = rank >= 0 and state < ranges.shape[0] and ranges[state, 0] >= 0
@@ -309,6 +310,7 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
                     registers[FURTHEST] = behind
                 after = -1
         if after >= 0:
+            # Tested before the row is written: the tables must have room, for compiled code checks no bounds.
             if registers[COUNT] >= sizes[4]:
                 return 4
             if (registers[COUNT] + 1) * 2 > slots.shape[0] or registers[COUNT] == rows.shape[0]:

@@ -17,6 +17,7 @@ from assay.traces.event import Field, LogPosition, LogRecord, Notice
 from assay.traces.input.events.decoder import JsonEvent, NoEventError
 from assay.traces.input.events.fields import as_field
 from assay.traces.input.events.json_lines import JsonEvents, lines_of
+from assay.traces.input.events.times import LATEST
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.rule_files import rule_file
@@ -190,7 +191,9 @@ def _with_defaults(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _event(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: LogPosition) -> JsonEvent:
     text = line.decode("utf-8", "replace").strip()
-    record = LogRecord(place, time, "INFO", "", None, text)
+    # A record that its writer gave no time has -1; a damaged line may hold any number.
+    known = time if time is not None and 0 <= time <= LATEST else None
+    record = LogRecord(place, known, "INFO", "", None, text)
     return JsonEvent(kind, MappingProxyType(dict(fields)), record, "", 1)
 
 

@@ -252,6 +252,9 @@ def _drop(
             left[key] -= 1
             coarse |= match.record.resolution > 1
         (dropped if copied else kept).append(at)
+    # Too few, or none any more: a third file may have held them too, and the later file has no record left.
+    if len(dropped) < _SHARED:
+        return
     window = _overlap_size(earlier, later)
     if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
         return

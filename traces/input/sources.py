@@ -180,7 +180,7 @@ class _Walker:
             self._notices.append(unreadable(path, error.strerror, what="directory"))
             return
         for entry in entries:
-            if entry.is_dir():
+            if _is_directory(entry):
                 yield from self.directory(entry)
             else:
                 yield from self.file(entry, named=False)
@@ -209,6 +209,16 @@ class _Walker:
         else:
             self._notices.append(_note("duplicated input", path, f"the same as {first}; read once"))
         return True
+
+
+def _is_directory(path: Path) -> bool:
+    """Whether a path is a directory, as far as the system tells. Of a folder that may be listed and not be entered it
+    tells nothing; `_Walker.file` reports why.
+    """
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _note(kind: str, path: Path, text: str) -> Notice:

@@ -71,6 +71,7 @@ def undecoded(plan: TracePlan, event: Event, rules: Sequence[TraceRule]) -> str 
         wrong = next((text for field in rule.fields if (text := _unreadable(given, field)) is not None), None)
         if wrong is None:
             return None
+        # Only if no rule can read it: another rule of the same kind may be about lines with other fields.
         reasons.append(wrong)
     return reasons[0] if reasons else None
 
@@ -210,6 +211,7 @@ class EventBinder:
         self._of_slices = rules_by_kind(whole) if whole is not None and whole.catalogue in READ_BY_CLAUSE else {}
         self._reasons = {known.event: known.reason for known in plan.ignored}
         self._condition = condition
+        # By the fields that some rule names: events that differ elsewhere are one statement to this clause.
         self._keys = StatementKeys(named_by(plan.rules))
         self._known: dict[Hashable, tuple[_View, ...]] = {}
 

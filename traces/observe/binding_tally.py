@@ -76,4 +76,5 @@ def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
     for each in (unread for group in groups for unread in group):
         key = each.kind, each.reason
         found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
+    # Sorted, so that the list does not depend on how the log was divided into parts.
     return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))

@@ -71,6 +71,7 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     problems += [
         _problem(variable.span, f"`{variable.name}` holds elements of `{sort}` and is no map from it")
         for variable in kernel.variables
+        # A set of slices, or a map with slices as values, names them in shared state, and ties them to each other.
         if variable.name not in names and mentions(variable.type, [sort])
     ]
     actions: list[k.Action] = []

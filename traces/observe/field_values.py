@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from assay.checker.interpreter.values.domains import cardinality
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
@@ -45,6 +46,7 @@ def decode(value: Field, type_: t.Type) -> Value:
     if known is None:
         known = _known[type_] = {}
     if value not in known:
+        # Emptied whole: an order of use would cost more than to decode again.
         if len(known) >= _VALUES_KEPT:
             known.clear()
         known[value] = _decoded(value, type_)
@@ -161,8 +163,8 @@ def _map(value: Field, type_: t.MapType) -> FrozenMap:
     if not isinstance(value, Mapping):
         raise FieldMismatchError
     table = FrozenMap((decode(key, type_.key), decode(item, type_.value)) for key, item in value.items())
-    # A total map has a value for every element; a field that lacks some is of another form, not out of range.
-    if not type_.partial and isinstance(type_.key, t.AtomType) and len(table) < len(type_.key.sort.elements):
+    # A total map has a value for every key; a field that lacks some is of another form, not out of range.
+    if not type_.partial and len(table) < cardinality(type_.key):
         raise FieldMismatchError
     return table
 

@@ -127,6 +127,7 @@ def clause_for_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePl
         return not found or any(low <= version and (high is None or version < high) for version in found)
 
     known = [each for each in plan.reported if each.severity == KNOWN]
+    # By action: an entry for another version range of the same action must not take it away.
     fitting = {each.action for each in known if can_be(each)}
     # What stays says why it was known, so entries for other versions of the same action are dropped.
     others = {each for each in known if each.action in fitting and not can_be(each)}
@@ -195,6 +196,7 @@ class NeedsOfEvents:
         # Rules may give a field different types: the event needs what each of them needs.
         read: set[int] = set()
         for names, numbers in rules:
+            # A rule that lacks one of its fields does not apply to the event, so it needs nothing of the model.
             if names <= given.keys():
                 read.update(numbers)
         for number in read:

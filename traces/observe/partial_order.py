@@ -271,6 +271,7 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
     """
     ends: list[Times] = []
     for number, (stream, spread) in enumerate(zip(times, spreads, strict=True)):
+        # A run comes after the one before it, even where the clock was set back in between.
         start = max((float(ends[other][-1]) for other in after[number]), default=-inf)
         upper = np.where(np.isnan(stream), inf, stream + spread)
         ends.append(np.maximum(np.maximum.accumulate(upper), start))
@@ -286,6 +287,7 @@ def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], order
     for number in reversed(range(len(times))):
         lower = np.where(np.isnan(times[number]), -inf, times[number] - window)
         begins.append(np.minimum(np.minimum.accumulate(lower[::-1])[::-1], starts[number]))
+        # Passed on to the runs before: what happened in them happened before anything of this one.
         for other in after[number]:
             starts[other] = min(starts[other], float(begins[-1][0]))
     return begins[::-1]

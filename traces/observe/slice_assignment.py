@@ -4,7 +4,7 @@ name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import incarnations
-from assay.traces.observe.slice_name import Name, by_number, slice_fields
+from assay.traces.observe.slice_name import Name, by_number, keys_of, slice_fields
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
 from assay.traces.table.statement_ids import EveryKind, FieldNames
@@ -78,11 +78,13 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
     slices: dict[str, Selection] = {}
     # Nothing tells incarnations apart, and no event is of several slices: positions are those of the table as they are.
     undivided = slicing.since is None and slicing.identity is None and not found.groups
+    keys = keys_of(found.slices)
     for name in sorted(found.slices, key=lambda each: tuple(map(by_number, each))):
         own = found.slices[name]
         if undivided:
-            slices["-".join(name)] = Selection(table, own, statements.numbers, mark)
+            slices[_free(keys[name], slices)] = Selection(table, own, statements.numbers, mark)
             continue
+        # The line of a topic is about each of its partitions: `orders` is a group of `orders-0` and `orders-1`.
         of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
         # The slice's own events stand in front, since `incarnations` counts on that; the parts are sorted again below.
         every = np.concatenate([own, *of_group])
@@ -90,9 +92,16 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
         every[len(own) :] = group
         selection = Selection(table, every, statements.numbers)
         for number, part in enumerate(incarnations(slicing, selection, len(own), lacking=lacking), 1):
-            key = "-".join(name) + ("" if number == 1 else f"#{number}")
+            key = _free(keys[name] + ("" if number == 1 else f"#{number}"), slices)
             slices[key] = Selection(table, np.sort(every[part]), statements.numbers, mark)
     return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)
+
+
+def _free(key: str, taken: Container[str]) -> str:
+    """The key, or one like it that is not taken: a slice may itself be called ``x#2``, and none may replace another."""
+    while key in taken:
+        key += "'"
+    return key
 
 
 class _Named:

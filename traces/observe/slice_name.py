@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 from assay.grammar.kernel import Slicing
 from assay.traces.event import Event
 
@@ -19,6 +22,16 @@ def slice_fields(slicing: Slicing, event: Event) -> Name:
             value = str(value)
         found.append(value)
     return tuple(found)
+
+
+def keys_of(names: Collection[Name]) -> dict[Name, str]:
+    """A text for each name: ``orders-0``. Where two names would have one text, as ``a-b`` with ``c`` and ``a`` with
+    ``b-c`` would, their parts are listed instead: ``a, b-c``.
+    """
+    joined = {name: "-".join(name) for name in names}
+    counts = Counter(joined.values())
+    # All names of one text are listed, not all but one: what a name is called must not depend on which is read first.
+    return {name: text if counts[text] == 1 else ", ".join(name) for name, text in joined.items()}
 
 
 def by_number(part: str) -> tuple[bool, int, str, str]:

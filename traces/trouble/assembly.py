@@ -34,6 +34,7 @@ def trouble_of(reading: LogReading) -> Trouble:
     taken: set[str] = set()
     found += data_loss(reading, lines)
     found += waiting(reading, lines)
+    # Before the generic findings: these are left out where a bug or a wait has said the same already.
     bugs = list(known_bugs(reading, lines))
     # What a bug explains is reported once, as the bug. What waits is reported with whom it waits for.
     shown = {record.place for bug in bugs for record in bug.lines}
@@ -62,6 +63,7 @@ def _follows_refusal(finding: TroubleFinding, waits: Sequence[TroubleFinding]) -
     refused = [
         (record.place.file, record.time or 0) for each in waits if each.heading == REFUSED for record in each.lines
     ]
+    # Only where each of its lines follows a refusal: a process may have ended for another reason, too.
     return finding.gravity is Gravity.ENDED and all(
         any(file == record.place.file and 0 <= (record.time or 0) - time <= SOON for file, time in refused)
         for record in finding.lines

@@ -30,6 +30,7 @@ def in_words(name: str, message: str) -> str:
     name = name.rpartition("$")[2]
     message = _CODE.sub("", message)
     known = rule_file("causes.toml").get(name, {}).get("words")
+    # Words that are the message alone say nothing without one: then the name of the class is taken apart.
     if known is not None and (message or known != "{message}"):
         return (
             str(known)

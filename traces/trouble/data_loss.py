@@ -96,6 +96,7 @@ def data_loss(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFindi
         if isinstance(item, Event):
             name = f"{item.fields.get('topic')}-{item.fields.get('partition')}"
             partition = partitions.setdefault(name, _Partition())
+            # Before the event is taken in: it is compared with what was known of earlier epochs.
             yield from _below_committed(name, partition, item)
             _take_event(partition, item, by_zookeeper=by_zookeeper)
         else:
@@ -210,6 +211,7 @@ def _leader(partition: _Partition, event: Event, broker: int, isr: frozenset[int
         partition.starts, partition.replicas, partition.followed, partition.committed = {}, {}, set(), {}
         partition.epoch, partition.isr = -1, None
     election = partition.unclean.get(epoch)
+    # An empty ISR is an unknown one. An older epoch is a line that came late, and shows no election.
     outside = partition.isr and isr and broker not in partition.isr and epoch > partition.epoch
     if election is None and outside and by_zookeeper and partition.isr is not None:
         election = partition.unclean[epoch] = _Election(broker, partition.isr, event.record, certain=False)

@@ -105,6 +105,7 @@ class TroubleLines:
                     key = (node, record.time, record.message)
                     fields = family.fields(record.message) or {}
                     found.setdefault(key, TroubleLine(node, self.broker(node, record), fields, record))
+        # By time, because durations and the first line of a finding are read off the ends of the list.
         return sorted(found.values(), key=lambda line: (line.time, line.record.place.file, line.record.place.line))
 
     def count(self, name: str) -> int:
@@ -136,6 +137,7 @@ class TroubleLines:
         logged = _WRITER.search(head[0]) if head is not None else None
         if logged is not None:
             return int(logged[1])
+        # A node with several ids does not tell which of them wrote the line.
         own = self._brokers.get(node, ())
         return own[0] if len(own) == 1 else None
 

@@ -71,6 +71,7 @@ def identity_of(reading: LogReading) -> ClusterIdentity:
     """Mode, roles and versions of what wrote the logs."""
     found = list(signs_of(reading))
     modes = tuple(dict.fromkeys(sign.mode for sign, _ in found if sign.mode))
+    # What is not supported is said alone: other signs in such logs would promise an answer.
     if "unsupported" in modes:
         modes = ("unsupported",)
     roles = tuple(dict.fromkeys(sign.role for sign, _ in found if sign.role))

@@ -40,6 +40,7 @@ class BugSignature:
 
     def concerns(self, versions: Iterable[str]) -> bool:
         """Whether a node of one of these versions, or of an unknown one, has the bug."""
+        # Of a rolling upgrade any version that has the bug is enough: some node ran it.
         known = [release(version) for version in versions]
         return not known or any(release(self.since) <= each < release(self.fixed) for each in known)
 
@@ -115,6 +116,7 @@ def _by_lines(
     """Lines of a family that are alike, of one writer, often and long enough; an excerpt shows less of them."""
     alike: dict[tuple[object, ...], list[TroubleLine]] = {}
     for line in lines.of(wanted["statement"]):
+        # The stack trace, not the line itself: several bugs write one and the same first line.
         below = line.record.message.partition("\n")[2]
         if "below" not in wanted or re.search(wanted["below"], below):
             same = tuple(_field(line, name) for name in wanted.get("alike", ()))

@@ -47,6 +47,7 @@ _LAGGING = re.compile(r"Replica\(s\) ([\d,]+) still need to catch up")
 
 def stuck(reading: LogReading) -> Iterator[TroubleFinding]:
     """The findings."""
+    # By events of a living cluster: a last line of a process that stops would make everything look as if it had waited.
     ends = max((event.record.time or 0 for event in reading.of_kinds(_INCARNATION)), default=0)
     yield from _leaderless(reading, ends)
     yield from _moves(reading, ends)
@@ -122,6 +123,7 @@ def _change(state: _State, event: Event) -> None:
     # A change that does not name the leader leaves it as it was.
     logged = "leader_before" not in fields or fields["leader_before"] != fields.get("leader")
     if "leader" in fields and logged:
+        # The first line without a leader counts: later ones, as of a shrinking ISR, do not begin the wait anew.
         state.since = (state.since or event.record) if fields["leader"] is None else None
 
 
@@ -178,6 +180,7 @@ def _move(moves: dict[str, _Move], name: str, event: Event) -> None:
     elif event.kind in {"AssignmentChanged", "ReassignmentSent", "PartitionRecordReplayed"} and "adding" in fields:
         adding = _ids(fields["adding"])
         if adding:
+            # The record of the first line stays: the move has lasted since then.
             moves.setdefault(name, _Move(event.record, adding)).adding = adding
         else:
             moves.pop(name, None)

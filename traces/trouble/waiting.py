@@ -110,6 +110,7 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
         of = (
             f"their in-sync replicas are on brokers [{who}] alone" if who else "none of their in-sync replicas is alive"
         )
+        # From the last failed attempt on, so that all of them have waited for at least so long.
         lasts = ends - max(each.time for each in found) >= _NO_LEADER_MS
         if not lasts and any(time >= min(each.time for each in found) - _STOPPING_MS for time in stopped):
             continue  # the cluster is being shut down
@@ -136,6 +137,7 @@ def _no_majority(reading: LogReading) -> Iterator[TroubleFinding]:
     for event in events:
         node = _node_of(event)
         if node is not None:
+            # The last line of each, for events are in the order of their times.
             received[node] = event.record.time or 0
         if event.kind in _WITH_LEADER or event.kind in _STOPPED:
             since, candidates = None, []

@@ -46,6 +46,7 @@ def _bound(declaration: syntax.Assume, unit: Unit) -> list[str]:
     """The parameters that the assumption mentions, with their values."""
     said = []
     for name in dict.fromkeys(name.text for name in refs(declaration)):
+        # Only what was bound explains why the condition fails. Functions and types in it say nothing by themselves.
         for entity in unit.scope.find(name):
             match entity:
                 case SortEntity(sort):

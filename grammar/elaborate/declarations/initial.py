@@ -78,6 +78,7 @@ class Initial:
                 value = elaborate_expression(variable.value, scope, self.diagnostics, self.fresh, entity.type)
             else:
                 value = self._chosen(variable, scope, entity)
+            # In an array each instance starts its own entry of the map.
             path = (kernel.AtKey(entity.index),) if entity.index is not None else ()
             label = place_label(variable.span)
             self.body.append(kernel.Assign(label, entity.variable, path, value, entity.type, span=variable.span))

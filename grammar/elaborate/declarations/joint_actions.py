@@ -34,6 +34,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
     # The index of an array comes first among the arguments, and is no parameter of the declaration.
     offset = 0 if entity.index is None else 1
     arguments = None if found.arguments is None else found.arguments[offset:]
+    # By its kernel name, which tells instances of one module apart.
     if entity.name in above:
         circle = " -> ".join([*above[above.index(entity.name) :], entity.name])
         body.diagnostics.error("E409", part.span, f"a joint action cannot be a part of itself: {circle}")
@@ -93,6 +94,7 @@ def _add_domain_guard(
     parameter: syntax.ActionParameter, value: kernel.Expr, unit: Unit, inner: Body, part: syntax.Expr
 ) -> None:
     """Add a guard for a parameter whose domain is smaller than a type: the argument must be one of its values."""
+    # By itself the part takes values of this domain alone. Here the argument may be any value of the type.
     found = parameter_domain(parameter, unit, inner.diagnostics)
     domain = found.within or found.domain
     if isinstance(domain, kernel.TypeDomain) or failed(domain, value):

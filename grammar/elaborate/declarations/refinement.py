@@ -171,6 +171,7 @@ class Mapped:
         entity = action_named(function, scope, self.diagnostics)
         if entity is None:
             return None, ()
+        # An action that is no step never happens, so to map it would say nothing.
         self.of.steps.check(entity, mapping.action.span)
         return self.of.steps.actions.get(entity.name), arguments
 

@@ -118,6 +118,7 @@ class Scenarios:
 
     def _label(self, call: kernel.ActionCall, label: syntax.DottedName | None) -> str | None:
         """The label after ``by``: that of a ``when`` line of the action."""
+        # After an error in its body an action may be missing here.
         if label is None or call.action not in self.steps.actions:
             return None
         guards = [s for s in self.steps.actions[call.action].body if isinstance(s, kernel.Guard)]

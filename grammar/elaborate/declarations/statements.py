@@ -174,6 +174,7 @@ def _if(statement: syntax.If, body: Body) -> None:
     scope = _of_ghosts(body, only_ghosts((*block, *otherwise), body.scope))
     found = elaborate_condition(condition, scope, body.diagnostics, body.fresh)
     permissions = body.scope.permissions
+    # Inside, a line is judged by what it assigns itself: the permissions are those of the body.
     then = _block(block, body, replace(found.when_true, permissions=permissions))
     rest = _block(otherwise, body, replace(found.when_false, permissions=permissions))
     body.updates.append(kernel.If(found.expr, then, rest, span=statement.span))

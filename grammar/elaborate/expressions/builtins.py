@@ -62,6 +62,7 @@ def _values(expr: syntax.Call, args: Args, cx: Context) -> kernel.Expr:
 
 def _without(expr: syntax.Call, args: Args, cx: Context) -> kernel.Expr:
     operand = cx.infer(args[0])
+    # A total map has a value for every key, so none can be taken out.
     if not isinstance(operand.type, MapType) or not operand.type.partial:
         return _wrong(args[0], "a partial map", operand, cx)
     key = _as_key(args[1], operand.type.key, cx)

@@ -96,6 +96,7 @@ def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint:
         return erroneous(expr.span)
     if depth > deepest and function.result is not None:
         return without_end(type_in(function.result, cx.within(entity.home)), expr)
+    # Counted for the whole declaration, which shares one supply of names.
     cx.fresh.expansions += 1
     if cx.fresh.expansions > MOST_EXPANSIONS:
         return _expanded_too_often(function, expr, cx)
@@ -149,6 +150,7 @@ def _expanded(
     recursive: bool,
 ) -> kernel.Expr:
     """One ``LetIn`` for each argument around the body; of functions as arguments nothing remains."""
+    # The place of the outermost call: inside of it the user sees no other one.
     home = replace(cx.within(function_scope(entity, cx)), site=cx.site or expr.span)
     scope, bound = home.scope, []
     # Arguments that the function got when it was passed on.

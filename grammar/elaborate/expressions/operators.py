@@ -170,6 +170,7 @@ def _overloaded(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.E
 
     def mismatch(left: str, right: str) -> str:
         told = f"`{expr.op}` does not apply to {left} and {right}"
+        # A set beside a bag: the usual slip, since both are written in braces.
         kinds = {left.partition("[")[0], right.partition("[")[0]}
         return f"{told}: a bag of such elements is written `bag{{…}}`" if kinds == {"bag", "set"} else told
 

@@ -54,6 +54,7 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
 
 def new(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
     """``new(e)``."""
+    # What `new` means is said by the place: in a `transition` nothing is to be done, in an action its lines are put in.
     after = cx.scope.permissions.new
     if after is None:
         message = (

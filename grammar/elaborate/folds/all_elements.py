@@ -258,6 +258,7 @@ def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Exp
         (syntax.Name(f"bag {place.line}:{place.column}:{at}", span=place), name, binder.domain)
         for at, (binder, name) in enumerate((binder, name) for binder in expr.binders for name in binder.names)
     ]
+    # The innermost fold: it adds the elements, and each outer one hands on what it has so far.
     so_far = syntax.Ref(names[-1][0], span=place)
     body: syntax.Expr = syntax.Binary("+", so_far, syntax.BagDisplay((expr.element,), span=place), span=place)
     if expr.condition is not None:

@@ -155,6 +155,7 @@ def _settled(param: syntax.Param, type_: Type, expr: kernel.Expr, unit: Unit) ->
     """The bound value as a constant; in an array of instances it may depend on the index, and on nothing else."""
     if failed(expr) or type_ == ERROR:
         return erroneous(expr.span)
+    # Its range is asked for below, where the message names the parameter.
     bare = expr.operand if isinstance(expr, kernel.Checked) else expr
     diagnostics = unit.own.diagnostics
     if any(isinstance(node, kernel.Local) for node in nodes(bare)) and unit.index is not None:
@@ -204,6 +205,7 @@ def written_elements(param: syntax.Param, top: Unit) -> Iterator[str]:
         values.extend(b.value for b in model.bindings if b.name.parts[-1].text == param.name.text)
     for value in values:
         match value:
+            # A number out of bounds is reported where it is bound, and must not make names without end.
             case syntax.IntLit(count) if count > 0:
                 yield from generated_names(param.name.text, min(count, LARGEST_SET))
             case syntax.SetDisplay(items):

@@ -142,6 +142,7 @@ class Units:
             module, prefix, _supplied(declaration, _with_index(owner.scope, index, field_)), index, canonical=True
         )
         root.array = (declaration, owner)
+        # A unit is made for an index when a member is first used there: few of many indices ever occur in a spec.
         entity = ArrayEntity(type_, partial(self._scope_at, root), declaration.name.span)
         owner.own.declare(declaration.name, "instance", lambda: entity)
 

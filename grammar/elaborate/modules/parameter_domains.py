@@ -77,6 +77,7 @@ def whole_domain(type_: Type, span: Span) -> ParameterDomain:
 
 def free_locals(expr: kernel.Expr) -> list[kernel.Local]:
     """The locals that the expression reads and does not bind itself."""
+    # Names of locals are unique, so it does not matter where in the expression each is bound.
     binders = (getattr(node, "binder", None) for node in nodes(expr))
     bound = {binder.name for binder in binders if isinstance(binder, kernel.Local)}
     return [node for node in nodes(expr) if isinstance(node, kernel.Local) and node.name not in bound]

@@ -25,6 +25,7 @@ class Fresh:
     def avoid(self, names: Iterable[str]) -> None:
         """Make none of these names from now on."""
         for name in names:
+            # As `b'2` was made: from here on `b'3` is the next.
             stem, _, number = name.partition("'")
             self._used[stem] = max(self._used.get(stem, 0), int(number) if number.isdigit() else 1)
 

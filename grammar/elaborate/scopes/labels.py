@@ -36,6 +36,7 @@ class ActionLabels:
     def given(self, name: syntax.Name) -> str:
         """A label as written. Reports one that this part has already."""
         part, span = self.taken.get(name.text, (self.part, None))
+        # Two parts of a joint action may each have a `live`. The second is then called after its part.
         if span is not None and part == self.part:
             note = Note("first given here", span)
             self.diagnostics.error(

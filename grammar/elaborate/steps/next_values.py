@@ -77,6 +77,7 @@ class NextValues:
 
 
 def _after(expr: kernel.Expr, variables: list[kernel.StateVar], lines: Statements, fresh: Fresh) -> kernel.Expr:
+    # Without a capacity: what the lines make may outgrow it, and the step is cut only when it is stored.
     named = [
         (
             variable.name,

@@ -107,6 +107,7 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics, *, searched:
 
 def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics, *, searched: bool = False) -> bool:
     """Whether all values of a type may be enumerated. Reports it at ``place`` if not."""
+    # Before its size is looked at: whatever that is now, a log may make it larger.
     if is_sized(of):
         message = "this goes through a range whose size a log decides"
         diagnostics.error(

@@ -45,6 +45,7 @@ def test_four_gallons_take_seven_states(checkout: Path) -> None:
 EXAMPLES = [
     ("alternating_bit", "SpecifyingSystems/TLC", 240, 10),
     ("atomic_commitment", "acp/ACP_NB", 4284, 19),
+    ("binary_search", "LoopInvariance/MCBinarySearch", 27953, 6),
     ("byzantine_broadcast", "bcastByz", 14424, 7),
     ("hour_clock", "SpecifyingSystems/HourClock", 12, 1),
     ("channel", "SpecifyingSystems/AsynchronousInterface", 12, 2),
@@ -64,6 +65,7 @@ EXAMPLES = [
     ("par_reach", "MisraReachability/MCParReach", 393, 18),
     ("quicksort", "LoopInvariance/MCQuicksort", 4548, 9),
     ("readers_writers", "ReadersWriters", 21527, 13),
+    ("registers", "SpecifyingSystems/AdvancedExamples/MCInnerSequential", 3528, 9),
     ("replicated_log", "FiniteMonotonic/MCReplicatedLog", 1363, 13),
     ("scheduling_allocator", "allocator/SchedulingAllocator", 1690, 7),
     ("simple", "TeachingConcurrency", 723, 11),

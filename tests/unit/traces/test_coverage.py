@@ -51,6 +51,8 @@ def test_coverage_of_another_spec_and_other_files_are_refused(
     found = coverage_of(validate(election(), healthy))
     with pytest.raises(UnfitCoverageError, match="election and other"):
         merge_coverage([found, replace(found, spec="other")])
-    for text in ("", "[]", "{}", '{"assay_coverage": "2"}', '{"assay_coverage": "1", "actions": 3}'):
+    endless = as_text(found).replace('"logs": 1', '"logs": 1e999')
+    wrong = ("", "[]", "{}", '{"assay_coverage": "2"}', '{"assay_coverage": "1", "actions": 3}', endless, "[" * 100_000)
+    for text in wrong:
         with pytest.raises(UnfitCoverageError):
             from_text(text)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from assay.grammar.kernel.event_source import TIME_UNITS, EventSource
 from assay.traces.input.lines.timestamps import Clock
 
-_LATEST = 253_402_300_799_999
+LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 
 _ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
@@ -49,7 +49,7 @@ class EventClock:
     def _number(self, value: object, unit: str) -> tuple[int, int]:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
             raise TimeError("is neither a number of milliseconds nor ISO 8601")
-        if value.__class__ is int and unit == "ms" and -_LATEST <= value <= _LATEST:
+        if value.__class__ is int and unit == "ms" and -LATEST <= value <= LATEST:
             return int(value), 1  # the usual case
         try:
             number = Decimal(value)
@@ -60,7 +60,7 @@ class EventClock:
         factor = TIME_UNITS[unit]
         # Downwards, so that times before 1970 are cut like all others.
         moment = int((number * -factor if factor < 0 else number / factor).__floor__())
-        if not -_LATEST <= moment <= _LATEST:
+        if not -LATEST <= moment <= LATEST:
             raise TimeError(f"lies after the year 9999 if it is in {unit}: say its unit, such as `time = … in ns`")
         whole_second = factor < 0 and int(number.as_tuple().exponent) >= 0  # `7.000` has a fraction, `7` has none
         return moment, 1000 if whole_second else 1

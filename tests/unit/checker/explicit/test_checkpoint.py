@@ -206,6 +206,15 @@ def test_the_checkpoint_of_other_initial_states_is_refused(kept: Path, tmp_path:
     assert "it has other initial states" in refusal(another, kept)
 
 
+@pytest.mark.parametrize(("saved", "wanted"), [(CHUNK, CHUNK + 1), (CHUNK + 1, CHUNK)])
+def test_a_checkpoint_of_more_or_fewer_initial_states_is_refused(tmp_path: Path, saved: int, wanted: int) -> None:
+    """Initial states are compared chunk by chunk, and the first chunks of these two are equal."""
+    text = "module many\nstate:\n    a: 0 .. 99999 in 1 .. {}\n    b: 0 .. 1 = 0\naction up:\n    b := 1\n"
+    first, second = (prepared(load_text(text.format(n)).kernel, tmp_path) for n in (saved, wanted))
+    check(*first, SearchOptions(checkpoint=tmp_path / "kept", max_depth=1))
+    assert "it has other initial states" in refusal(second, tmp_path / "kept")
+
+
 def test_another_choice_of_properties_is_another_search(
     grid: tuple[Kernel, Compiled], kept: Path, tmp_path: Path
 ) -> None:

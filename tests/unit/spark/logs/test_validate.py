@@ -197,6 +197,7 @@ def test_a_file_system_that_spark_does_not_know_is_told_with_what_brings_it() ->
     [
         ("An error occurred while calling o80.collectToPython", "An error occurred while calling o80.collectToPython"),
         ("An error occurred while calling o80.load.\n: java.io.IOException: no", "java.io.IOException: no"),
+        ("", "Py4JError"),
     ],
 )
 def test_the_first_line_that_says_something_is_told(said: str, expected: str) -> None:

@@ -250,3 +250,5 @@ def test_copies_of_the_process_get_less_to_do_and_every_slice_is_in_one_share() 
     assert sorted(own + other) == sorted(sizes)
     assert 1 < len(own) / len(other) < 2
     assert shares(sizes, 1) == [list(sizes)]
+    assert shares({"only": 10}, 4) == [["only"]]
+    assert shares({}, 4) == [[]]

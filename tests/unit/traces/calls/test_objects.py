@@ -101,3 +101,13 @@ def test_an_object_is_correct_by_itself(name: str, states: int) -> None:
     report = check(load_spec(locate_spec(f"objects/{name}")).kernel)
     assert report.statistics.distinct == states
     assert {each.outcome for each in report.properties} <= {Outcome.HOLDS, Outcome.UP_TO_BOUND}
+
+
+def test_a_value_that_is_called_as_the_one_key_of_the_model_is_shown(tmp_path: Path) -> None:
+    loaded = load_spec(locate_spec("objects/kv"))
+    lines = ops((0, "write", "ok", '["x" "other"]'), (1, "read", "ok", '["x" "any"]'))
+    (tmp_path / "history.edn").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    reading = read_logs([tmp_path / "history.edn"], ReadOptions(source=source_of(loaded, "jepsen")))
+    (found,) = validate_in_scope(loaded, reading, DEFAULT_OPTIONS, "jepsen").violations
+    assert found.contradiction is not None
+    assert "read(value = any)" in found.contradiction.calls[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading, read_logs
 
@@ -117,3 +119,14 @@ def test_what_is_no_record_is_counted_with_its_place(tmp_path: Path) -> None:
         ("1 lines: a payload that is no JSON object", 15),
     }
     assert {notice.kind for notice in reading.notices} == {"not an event"}
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [("-1", None), ("9" * 20, None), ("1700000000000", 1_700_000_000_000)],
+    ids=["no time", "too large", "a time"],
+)
+def test_a_number_that_is_no_time_is_none(tmp_path: Path, written: str, time: int | None) -> None:
+    record = f'| offset: 0 CreateTime: {written} keySize: -1 payload: {{"type":"FEATURE_LEVEL_RECORD","version":0,"data":{{"name":"metadata.version","featureLevel":7}}}}'
+    (event,) = read(tmp_path, record).events
+    assert event.record.time == time

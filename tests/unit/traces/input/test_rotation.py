@@ -67,3 +67,17 @@ def test_of_a_line_that_the_copy_of_a_log_holds_twice_one_is_kept(tmp_path: Path
     with (tmp_path / "copy" / "controller.log").open("a") as file:
         file.write(LINE.format(9, TEXT.format(10)))
     assert len(read_logs([tmp_path], ReadOptions()).events) == 11
+
+
+def test_a_file_whose_records_two_others_hold_has_none_left_for_the_second(tmp_path: Path) -> None:
+    # The third file lies within the second, and shares a few records with the first, which the second has too.
+    for name, parts in (("a", [(9, 30), (7, 3)]), ("b", [(8, 20), (7, 3)]), ("c", [(8, 10), (7, 3)])):
+        lines = [
+            f"[2024-01-01 10:00:{at:02},{ms:03}] INFO [Partition t-{at} broker=1] ISR updated to 1,2 and version updated to {at + 1} (kafka.cluster.Partition)\n"
+            for ms, count in parts
+            for at in range(count)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.log").write_text("".join(sorted(lines)))
+    (notice,) = [each for each in read_logs([tmp_path]).notices if each.kind == "duplicated input"]
+    assert notice.text.startswith("13 records that ")

@@ -284,3 +284,24 @@ def test_what_cannot_be_opened_is_reported_and_the_rest_is_read(tmp_path: Path) 
         ("unreadable", "a.log:1"),
         ("not a file", "b.log:1"),
     ]
+
+
+def test_what_may_be_listed_and_not_be_looked_at_is_said_and_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_bytes(name.encode())
+    look = Path.stat
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.name == "a.log":
+            raise PermissionError(13, "Permission denied")
+        return look(path, follow_symlinks=follow_symlinks)
+
+    # As in a folder with the right to read and without that to enter; tests may run as root, to whom all is permitted.
+    monkeypatch.setattr(Path, "stat", refused)
+    found, notices = contents(tmp_path)
+    assert [*found.values()] == [b"b.log"]
+    assert [(each.kind, each.text) for each in notices] == [
+        ("unreadable", "the file cannot be read: Permission denied")
+    ]

@@ -44,6 +44,7 @@ def test_a_field_becomes_a_value_of_the_type(field: Field, type_: t.Type, value:
 @pytest.mark.parametrize(
     ("field", "type_"),
     [
+        ({0: 1, 1: 1}, t.MapType(t.RangeType(0, 2), TERM)),
         (None, BROKER),
         (None, TERM),
         ("x", TERM),
