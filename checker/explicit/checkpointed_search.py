@@ -96,6 +96,7 @@ class CheckpointedSearch(EngineSearch):
         fresh, self.levels = self.levels, self._new_levels()
         checkpoint.restore(self.levels, saved, list(fresh.every_row()))
         fresh.close()
+        # All that read or write states have to move to the levels of the checkpoint.
         self.rows.levels = self._rounds.levels = self.levels
         self.seen.use(StateKeys(saved.keys))
         self._count_as(saved)
@@ -129,6 +130,7 @@ class CheckpointedSearch(EngineSearch):
             self._checkpoint.save(self._progress_made(), self.levels)
         except OSError as error:
             raise Stopped(f"the checkpoint could not be written: {error}") from None
+        # Only after a success: a checkpoint that failed ends the search, and the last one stays valid.
         self._saved_at = time.monotonic()
 
     def _keep_checkpoint(self) -> None:

@@ -61,6 +61,7 @@ class ConfirmedFindings:
         """Evaluate the open invariants, lemmas and reachables in a state, in this order."""
         frame, place = Frame(state), PropertyFinding(number)
         self._evaluate(self._of_states, frame, place, decided=False)
+        # After the invariants, as in the reference search: the order decides what is reported as undefined first.
         if self._wanted:
             self._evaluate(self._wanted, frame, place, decided=True)
 
@@ -188,6 +189,7 @@ class ConfirmedFindings:
         self.note_undefined(PropertyFinding(number, undefined=message, span=span, subject=subject))
 
     def _note_without_value(self, name: str, place: PropertyFinding, undefined: Undefined, subject: str) -> None:
+        # Noted twice: the property has no value here, and that alone violates `defined`.
         finding = replace(place, undefined=undefined.message, span=undefined.span, subject=subject)
         self.undefined.setdefault(name, finding)
         self.note_undefined(finding)

@@ -62,6 +62,7 @@ class Stack:
         if wanted <= room:
             return
         old = self.chunk
+        # At least doubled, so that each row is copied a bounded number of times on average.
         size = max(wanted, 2 * room)
         # Besides its words a row has a place of four bytes, an action of two and a depth of four.
         row_bytes = old.rows.shape[1] * 8 + 10
@@ -214,6 +215,7 @@ class DepthFirstBlockSearch(BlockSearch):
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
     ) -> None:
+        # The order of states is that of one thread.
         super().__init__(model, replace(options, threads=1), compiled, reduction)
         self.seen.reserved = self.seen.room // STACK_SHARE
         self.stacked = DfsStack(self.rows, self.seen.reserved)
@@ -264,6 +266,7 @@ class DepthFirstBlockSearch(BlockSearch):
         self._frontier = stack.top
         self._within_budget(lambda levels: self.seen.narrow(levels, len(self.rows)))
         lane, wanted = self._rounds.first_lane, self.options.max_states
+        # Rows are numbered by their places on the stack here, and the limit counts all states that were found.
         most = ROOM, NO_LIMIT if wanted is None else wanted - len(self.rows) + stack.top
         rows = stack.chunk.rows[frame.next : frame.end]
         found = self._narrow.follow(
@@ -344,6 +347,7 @@ class DepthFirstBlockSearch(BlockSearch):
         """Keep the paths to findings that are new: the stack will forget them."""
         for at, found in enumerate((self.watch.found, self.watch.undefined, self.watch.beyond)):
             for name, finding in found.items():
+                # A finding in a state that could not be made, such as an initial one without a value, has no path.
                 if (at, name) not in self._kept and finding.state >= 0:
                     found[name] = replace(finding, state=self.stacked.keep(finding.state, self._probe))
                 self._kept.add((at, name))

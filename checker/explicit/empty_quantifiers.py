@@ -38,6 +38,7 @@ def always_empty(
     asked = _AskedQuantifiers(model, options)
     count = len(states)
     asked.evaluate_in(states, range(0, count, max(1, count // SPREAD)))
+    # The sample may have missed the only states in which a domain has elements.
     if asked.empty(sources) and count <= MOST_STATES:
         asked.evaluate_in(states, range(count))
         return asked.empty(sources)

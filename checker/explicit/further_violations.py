@@ -30,6 +30,7 @@ def violation_at(
 ) -> PropertyFinding | None:
     """How a state, or the first step from it that does, violates a property; None if it does not."""
     if name == DEADLOCK:
+        # Cuts and instances without a value are outcomes too: where there is one, the state is no deadlock.
         is_stopped = next(outcomes(model, state), None) is None
         return PropertyFinding(number) if is_stopped and not watch.is_terminal(number, state) else None
     if not watch.is_of_steps(name):

@@ -53,6 +53,7 @@ def kinds(  # noqa: PLR0913, PLR0917
     listed, put, width, mask = 0, 0, before.shape[1], np.uint64(len(used) - 1)
     for at in range(start, len(parents)):
         parent = parents[at]
+        # The step to such a state was reported, or its initial state was.
         if flags_before[parent]:
             continue
         if flags_after[at]:

@@ -122,6 +122,7 @@ class Shard:
         self._compiled = compiled
         self._rounds = rounds
         self._tally = tally
+        # Buffers first: they have room for the second fingerprints that some keys need.
         rounds.use(keys)
         self._table = StateTable(keys.halves(compiled.layout.words), budget)
 

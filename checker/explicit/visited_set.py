@@ -125,6 +125,7 @@ class VisitedSet:
         """Make the table anew, from the rows of all levels. ``heed`` raises where that is to end."""
         self._table = None
         self.close()
+        # The header of a level file says by which keys its states were told apart.
         levels.bits = self.keys.bits
         self._table = StateTable(self.keys.halves(self._words), self.room)
         for lanes in self._rounds.loaded(levels.every_row()):

@@ -42,4 +42,5 @@ def halting(machine: CompiledCode, due: Callable[[], bool], heed: Callable[[], N
     finally:
         over.set()
         watcher.join()
+        # Compiled code is called after the search too: for further violations and temporal properties.
         machine.halt(False)

@@ -180,6 +180,7 @@ class Rounds:
         """Insert what buffers hold; returns the number of new states of each. Raises ``TableFullError`` before anything
         is inserted."""
         batch = self.arena.batch(len(lanes), lanes[0].at)
+        # For all parts before any of them grows: where this raises, nothing has changed.
         sizes = table.sizes_for(batch.incoming())
         # A row for each slice, so that no two threads count in one place.
         found = np.zeros((len(self.slices), len(lanes)), np.int64)

@@ -147,6 +147,7 @@ class VisitedOnDisk:
         """Insert what buffers hold; what the table did not have waits. Raises ``TableFullError`` before anything is
         inserted."""
         incoming = self._rounds.arena.batch(len(lanes), lanes[0].at).incoming()
+        # Checked first: a table that has taken them in would not list them as fresh again.
         if (self._waiting.counts + incoming > self._waiting.most).any():
             raise TableFullError
         new = self._rounds.insert(self.table, lanes)

@@ -145,6 +145,8 @@ class CompiledProduct(BuchiProduct):
         queue[: len(sources)] = sources
         before[sources] = sources
         node, last = shortest(before, queue, len(sources), parts, inside, aim, self._product, self._marks, stopping)
+        # `shortest` returns the last step, from `node` to `last`; `before` leads back to a source, which is before
+        # itself.
         path = [int(last), int(node)] if last >= 0 else []
         while path and before[path[-1]] != path[-1]:
             path.append(int(before[path[-1]]))

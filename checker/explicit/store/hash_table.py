@@ -183,6 +183,7 @@ class StateTable:
         """Forget all states; the parts keep their sizes."""
         for owner in range(OWNERS):
             base = owner * self.stride
+            # Rounded up to whole words: slots of three half words may end within one.
             self.slots[base : base - (-int(self.caps[owner]) * self._slot // 8)] = 0
         self.counts[:] = 0
 

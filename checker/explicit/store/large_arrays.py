@@ -35,6 +35,7 @@ class Room:
             self._given += size
             return np.empty(n, kind)
         self.spilled += size
+        # A file without bytes cannot be mapped.
         return np.asarray(np.memmap(self._file(), kind, "w+", shape=max(1, n)))[:n]
 
     def zeros(self, n: int, kind: npt.DTypeLike) -> Array:

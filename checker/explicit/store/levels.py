@@ -254,6 +254,7 @@ class Levels:
     def settle(self, folder: Path) -> None:
         """Move everything to files of a folder, and write there from now on; raises ``OSError``."""
         self._folder = folder
+        # By this thread: the writing thread gets nothing before there is a folder.
         for level, chunks in self._memory.items():
             for chunk in chunks:
                 self._write(chunk, level)

@@ -46,6 +46,7 @@ class RowStore:
         """The rows from a number on in blocks of at most ``size``, each with the number of its first row."""
         number = 0
         for rows in self.levels.every_row():
+            # Blocks end with the chunks of a level, so that each is a view and no copy.
             for begin in range(max(0, first - number), len(rows), size):
                 yield number + begin, rows[begin : begin + size]
             number += len(rows)

@@ -78,6 +78,7 @@ class SortedRun:
         self._keys = 0
         self._index = NOTHING
         self._appended: list[BlockIndex] = []
+        # The folder is empty at first, so a file of this name would be that of another search.
         self._file = path.open("xb+", buffering=0)
 
     def __len__(self) -> int:
