@@ -385,7 +385,11 @@ class ContainerDetector:
         if sum(len(row) == len(columns) for row in rows) < _MIN_SHARE * len(rows):
             return None
         count, column = max(
-            (sum(self.begins(row.get(name, "").encode(), stamped=False) for row in rows), name) for name in columns
+            (
+                sum(self.begins(row.get(name, "").encode("utf-8", "surrogateescape"), stamped=False) for row in rows),
+                name,
+            )
+            for name in columns
         )
         if not count:
             return None

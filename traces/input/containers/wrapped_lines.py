@@ -93,4 +93,5 @@ def _is_whole(text: str) -> bool:
 
 
 def _begins_record(text: str) -> bool:
-    return START.match(b"\n" + text.encode()) is not None
+    # A byte that is no UTF-8 is a surrogate here, which would be no text without this.
+    return START.match(b"\n" + text.encode("utf-8", "surrogateescape")) is not None

@@ -20,7 +20,7 @@ from assay.traces.input.events.exact_values import (
     named_twice,
     unusual_json,
 )
-from assay.traces.input.events.fields import as_field, field_readers
+from assay.traces.input.events.fields import MOST_DIGITS, as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
 from assay.traces.input.events.stamps import CausalStamp, StampError, StampReader
 from assay.traces.input.events.text_lines import TextLines
@@ -191,7 +191,8 @@ class EventDecoder:
         value = self._at[key](content)
         if value is MISSING and otherwise is not None:
             return otherwise
-        if isinstance(value, str) and value.removeprefix("-").isdecimal():
+        # Python makes no integer of more than 4,300 digits, and no run or place in an order has so many.
+        if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) <= MOST_DIGITS:
             return int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise NoEventError(f"`{self._names[key]}`, the {key}, is missing or no whole number")

@@ -28,10 +28,11 @@ def timestamp(value: object) -> str:
         case bool():
             return ""
         case int() | float():
-            return _of_number(float(value))
-        case {"epochSecond": int(second), **more}:
-            nanoseconds = more.get("nanoOfSecond", 0)
-            return _of_number(second + (nanoseconds / 1e9 if isinstance(nanoseconds, int) else 0))
+            return _of_number(value)
+        # Bounded before they are floats: a damaged line may hold an integer that no float can be.
+        case {"epochSecond": int(second), **more} if 0 <= second < _UNITS[0][0]:
+            rest = more.get("nanoOfSecond", 0)
+            return _of_number(second + (rest / 1e9 if isinstance(rest, int) and 0 <= rest < 10**9 else 0))
         case _:
             return ""
 
