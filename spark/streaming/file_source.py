@@ -2,14 +2,15 @@
 rotation.
 
 A file is identified by its device, its inode and its first line. So its lines are delivered once, also when rotation
-renames it, and a file that was truncated counts as a new one. Spark keeps the offsets in the query's checkpoint, so
-that a query that is started again continues where it stopped.
+renames it, and a file that was truncated counts as a new one. Where that begins with the same line, it is known by
+being shorter: then the number of its generation stands before the identity (``1+…``). Spark keeps the offsets in the
+query's checkpoint, so that a query that is started again continues where it stopped.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -101,6 +102,7 @@ class GrowingReader(DataSourceStreamReader):
         found twice, while others grew, is forgotten.
         """
         before, found = dict(start or {}), Offset()
+        newest = newest_generations(before)
         for path, stream in _plain_files(
             self._path, []
         ):  # files that cannot be read become notices when the answer is made
@@ -108,7 +110,11 @@ class GrowingReader(DataSourceStreamReader):
             end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
             # Asked once more: a file that was emptied while it was looked at begins with another line.
             if end and _identity(stream) == identity:
-                found[identity] = {"path": path, "end": end}
+                known = newest.get(identity, identity)
+                # Logs only grow. A shorter one was emptied: its lines are those of another text.
+                if end < before.get(known, {}).get("end", 0):
+                    known = _next_generation(known)
+                found[known] = {"path": path, "end": end}
         if all(before.get(identity) == each for identity, each in found.items()):
             return before  # any other value would start a micro-batch without lines
         missed = {identity: each for identity, each in before.items() if identity not in found}
@@ -163,9 +169,9 @@ def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
 
 def has_grown(place: str, ends: Mapping[str, int]) -> bool:
     """Whether a file below a directory has whole lines after these ends."""
-    now = GrowingReader(place).latestOffset()
+    now, newest = GrowingReader(place).latestOffset(), newest_generations(ends)
     # Without an offset of before: a file that shrank or is gone is no reason to read on.
-    return any(each["end"] > ends.get(identity, 0) for identity, each in now.items())
+    return any(each["end"] > ends.get(newest.get(identity, identity), 0) for identity, each in now.items())
 
 
 def packed_paths(place: str) -> list[str]:
@@ -197,6 +203,23 @@ def _identity(stream: BinaryIO) -> str:
     status = os.fstat(stream.fileno())
     head = os.pread(stream.fileno(), _FIRST, 0)  # not by the stream, whose buffer may be older than the file
     return f"{status.st_dev}:{status.st_ino}:{_mark(head)}"
+
+
+def newest_generations(identities: Iterable[str]) -> dict[str, str]:
+    """For each file among these identities, by its identity without a generation, that of its newest generation."""
+    return {_without_generation(each): each for each in sorted(identities, key=_generation)}
+
+
+def _generation(identity: str) -> int:
+    return int(identity.rpartition("+")[0] or 0)
+
+
+def _without_generation(identity: str) -> str:
+    return identity.rpartition("+")[2]
+
+
+def _next_generation(identity: str) -> str:
+    return f"{_generation(identity) + 1}+{_without_generation(identity)}"
 
 
 def _mark(head: bytes) -> int:
@@ -243,7 +266,7 @@ def _opened(identity: str, path: Path) -> BinaryIO | None:
     for place in chain((path,), siblings):
         with suppress(FileNotFoundError, PermissionError):
             stream = place.open("rb")
-            if _identity(stream) == identity:
+            if _identity(stream) == _without_generation(identity):
                 return stream
             stream.close()
     if is_compressed_now(identity, path):

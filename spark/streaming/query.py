@@ -38,7 +38,14 @@ from assay.spark.logs.tasks import (
 )
 from assay.spark.logs.validate import DEFAULT_DIVISION, ClusterAnswer, slice_answers
 from assay.spark.session.session import configured, require_pyspark
-from assay.spark.streaming.file_source import GrowingLogs, has_grown, is_compressed_now, packed_paths, paths_by_identity
+from assay.spark.streaming.file_source import (
+    GrowingLogs,
+    has_grown,
+    is_compressed_now,
+    newest_generations,
+    packed_paths,
+    paths_by_identity,
+)
 from assay.spark.streaming.forked_workers import most_processes
 from assay.spark.streaming.incremental_answer import MAX_LOCAL_EVENTS, Answers, Events, IncrementalValidator
 from assay.spark.streaming.kafka_source import Topic, is_topic
@@ -118,7 +125,8 @@ class Directory:
         Lines of a compressed file that were read before it was compressed count once.
         """
         texts = Texts()
-        now = paths_by_identity(self.path, texts.on_the_way)
+        newest = newest_generations(known)
+        now = {newest.get(key, key): path for key, path in paths_by_identity(self.path, texts.on_the_way).items()}
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
             row = before_gap(own)

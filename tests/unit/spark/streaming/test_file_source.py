@@ -169,3 +169,25 @@ def test_more_whole_lines_than_were_read_are_more_and_half_a_line_is_not(tmp_pat
     with log.open("ab") as stream:
         stream.write(b"ee\n")
     assert has_grown(str(tmp_path), ends)
+
+
+def test_a_file_that_was_emptied_and_begins_with_the_same_line_is_another_text(tmp_path: Path) -> None:
+    """Its lines are those of another text, though they lie where lines of the text before were read."""
+    log, reader, start = tmp_path / "server.log", GrowingReader(str(tmp_path)), Offset()
+    read: list[tuple[str, int, bytes]] = []
+    for content in (b"begin\n" + b"one\n" * 9, b"begin\ntwo\n", b"begin\ntwo\nthree\n", b"begin\n4\n"):
+        log.write_bytes(content)
+        end = reader.latestOffset(start)
+        for part in reader.partitions(start, end):
+            read += [(identity.rpartition("+")[0], begin, new) for identity, _, begin, new in reader.read(part)]
+        start = end
+        assert not has_grown(str(tmp_path), {identity: each["end"] for identity, each in end.items()})
+    assert read == [
+        ("", 0, b"begin\n" + b"one\n" * 9),
+        ("1", 0, b"begin\ntwo\n"),
+        ("1", 10, b"three\n"),
+        ("2", 0, b"begin\n4\n"),
+    ]
+    with log.open("ab") as stream:
+        stream.write(b"five\n")
+    assert has_grown(str(tmp_path), {identity: each["end"] for identity, each in start.items()})

@@ -20,7 +20,7 @@ from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.logs.tasks import STANDARD, ClusterAnswers, ClusterQuestion
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.streaming import incremental_answer as following_module
-from assay.spark.streaming.file_source import GrowingReader, paths_by_identity
+from assay.spark.streaming.file_source import GrowingReader, Offset, paths_by_identity
 from assay.spark.streaming.incremental_answer import MAX_LOCAL_EVENTS, IncrementalValidator, shares
 from assay.spark.streaming.kafka_source import Topic
 from assay.spark.streaming.query import Directory
@@ -177,6 +177,25 @@ def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path)
     found = Directory(str(logs)).texts(pieces, kept, STANDARD).reading(STANDARD)
     assert (found.kinds, found.notices) == (read_logs([logs]).kinds, read_logs([logs]).notices)
     assert sum(found.kinds.values()) > 1000
+
+
+def test_a_text_before_its_file_was_emptied_is_not_lost(tmp_path: Path) -> None:
+    """Two texts of one file, of which the second begins with the same line: both are answered about."""
+    logs, kept = tmp_path / "logs", PieceStore(tmp_path / "pieces", STANDARD)
+    logs.mkdir()
+    reader, start, pieces = GrowingReader(str(logs)), Offset(), dict[str, list[StoredPiece]]()
+    stamped = b"[2024-01-01 00:00:0%d,000] INFO said %d (kafka.server.KafkaServer)\n"
+    for texts in ((0, 1, 2, 3), (0, 4), (0, 4, 5, 6, 7, 8)):
+        (logs / "server.log").write_bytes(b"".join(stamped % (each, each) for each in texts))
+        end = reader.latestOffset(start)
+        for growth in reader.partitions(start, end):
+            for identity, path, begin, content in reader.read(growth):
+                origin = ListedFile(path, path, named=False, size=0).origin()
+                piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
+                pieces.setdefault(identity, []).append(StoredPiece(0, begin, len(content), path, piece))
+        start = end
+    texts_of_file = Directory(str(logs)).texts(pieces, kept, STANDARD).texts
+    assert [text.readings[0].tally.lines for text in texts_of_file] == [4, 6]
 
 
 def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
