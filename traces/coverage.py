@@ -52,6 +52,7 @@ def coverage_of(validation: Validation) -> LogCoverage:
         logged = (step for step in run.steps if step.event is None or not step.event.is_inferred)
         taken = [step.action for step in logged if step.action is not None]
         actions.update(taken)
+        # Hidden steps count: a pair is what the model did, whether a line tells of it or not.
         pairs.update(pairwise(taken))
     guards = {
         (action, label): count

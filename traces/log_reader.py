@@ -144,6 +144,7 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = DEFAULT_READIN
     Everything else that goes wrong becomes a notice, and the rest is read.
     """
     places = [Path(path) for path in paths]
+    # Before anything is read, so that a mistyped path is told at once and not after gigabytes.
     check_paths(places)
     with without_gc():
         reading = _read(places, options)
@@ -212,6 +213,7 @@ def log_reading(
     # Years come first, because all later steps compare times.
     complete_years(readings, notices)
     reverse_newest_first(readings, notices)
+    # Within a file first: `drop_copies` counts what two files share, and repeats would count twice.
     drop_repeats(readings, notices)
     drop_copies(readings, notices)
     notices += missing_parts(readings)
@@ -241,6 +243,7 @@ def log_reading(
 def _trouble(readings: Sequence[FileReading], nodes: Sequence[ClusterNode]) -> tuple[NodeTrouble, ...]:
     """The lines of trouble of all files, each with the name of its node."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.is_log))
+    # Lines of trouble name no node. Where there is one node they are its own, whatever its folder is called.
     if len(nodes) == 1:
         names = dict.fromkeys(names, nodes[0].name)
     return tuple(
@@ -341,6 +344,7 @@ def drop_equal_texts(texts: Iterable[TextReading]) -> tuple[list[FileReading], l
     texts = tuple(texts)
     logs = Counter(text.folder for text in texts if text.is_log)
     kept: dict[bytes, TextReading] = {}
+    # A stable sort: of copies that are equal in this, the first one given is kept.
     for text in sorted((each for each in texts if each.is_log), key=lambda each: (-logs[each.folder], each.depth)):
         kept.setdefault(text.readings[0].digest, text)
     readings: list[FileReading] = []

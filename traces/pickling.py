@@ -48,6 +48,7 @@ class _Writer(pickle.Pickler):
         super().__init__(out, pickle.HIGHEST_PROTOCOL)
         self._numbers = IdentityMemo((rule, number) for number, rule in enumerate(rules))
         self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, LinePattern: _of_pattern}
+        # Without rules in the call the reader has no table of them: then they are pickled whole.
         if rules:
             self.dispatch_table[TraceRule] = self._of_rule
 

@@ -32,6 +32,7 @@ def parse_time(text: str) -> int | None:
 
 def events_until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
     """The events up to a time, and a notice that counts the others."""
+    # Lines without a time stay: `NEVER` is before all times.
     table = EventTable.of(events)
     late = table.times > end
     if not late.any():
@@ -79,6 +80,7 @@ def finding_id(violation: LogViolation) -> str:
 
     It covers the event, the action and the failed conditions, without numbers.
     """
+    # Without numbers, so that a finding that recurs with another epoch or offset has the id that was accepted.
     message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
     kind, action, *parts = _broken(violation)
     return _name(kind, action, message, *parts)

@@ -205,6 +205,7 @@ def validate_shared_in_scope(
     missing = (*parts, *unheard, *(_unregistered(member, each.fact, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
     ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported, lost=lost)
+    # The whole log first: a later beginning is looked for only where that has no explanation.
     found = ask(reading)
     if known.partial and supported:
         found = _from_later(reading, found, known, ask)
@@ -317,6 +318,7 @@ def _unregistered(member: int, fact: Fact, read: Container[int]) -> Notice:
 
 def _search_options(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
     """The options for logs that lack this."""
+    # Lines that could not be read count as missing, too: they may be what a later line rests on.
     lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind in (BEFORE, UNLOGGED_BROKER) for notice in lost)

@@ -126,6 +126,7 @@ def check_from(
     findings = MismatchFindings()
     if compared.streams or parts.slices:
         findings = explain_and_continue(search, writer, options, log)
+    # In front: a value that the model does not have is wrong whatever the search found behind it.
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     # What slices are held against, and what the execution rests on.
     joined = None

@@ -79,6 +79,7 @@ def select_spec(
         # The last row of the table asks for nothing, so some row always fits.
         return replace(fitting[0], beside=next(filter(None, others), None))
     clauses = {trace.name for trace in named.traces}
+    # First what fits the lines. A spec that a user names is used even where nothing fits it.
     for choice in (*fitting, *(each.choice for each in _models())):
         of_it = choice.spec.replace("/", ".") == named.name and (choice.clause is None or choice.clause in clauses)
         if of_it and choice.unsupported is None:

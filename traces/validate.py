@@ -153,6 +153,7 @@ def validate_slices(
         return []
     with frozen_heap():
         selected = {name: events for name, events in slices.items() if isinstance(events, Selection)}
+        # Only selections of a table can be replayed: with anything else among them all go the usual way.
         followed = _replayed(shared.joint, selected) if len(selected) == len(slices) else {}
     others = {name: events for name, events in slices.items() if name not in followed}
     found = {each.result.name: each for each in answer_all(shared.joint, others, jobs, finish)}

@@ -56,6 +56,7 @@ class SharedChanges:
 
     def _of(self, key: object, value: Callable[[State], object]) -> list[int]:
         found = self._changes.get(key)
+        # Once for all slices: conditions of different slices consult the same shared values.
         if found is None:
             values = [value(moment.state) for moment in self.moments]
             found = [
@@ -80,6 +81,7 @@ class ConditionChanges:
         """The states of shared and slice execution together at which the condition can change, in order, with its
         truth.
         """
+        # The first state is always among them, so there is one even where nothing that is read ever changes.
         own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
         # First the shared states before anything of the slice has a time.

@@ -121,6 +121,7 @@ class Meter:
     def measured(self, answer: SliceAnswer, events: Sequence[Event]) -> SliceAnswer:
         """The answer about a slice with its measures, and a remark for each of its noted events."""
         result = self._noted(answer.result, events)
+        # An execution of an undecided slice may be the wrong one, and its durations with it.
         open_ = result.verdict is TraceVerdict.INCONCLUSIVE
         return replace(answer, result=result, impact=() if open_ else tuple(self._of_slice(result, events)))
 
@@ -145,6 +146,7 @@ class Meter:
     def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
         kinds = {note.event for note in self.plan.noted}
         own = [event for event in _of_kinds(events, kinds) if event.record.time is not None]
+        # Noted events are rare; without any the states of both executions need not be merged.
         if not own or result.execution is None:
             return result
         states = list(merged(self.every, timeline(result.execution, self.plan.ordering, self.begin), self.own))
@@ -170,6 +172,7 @@ class Meter:
             if value is not None and time is not None:
                 found += _decoded(value, field, float(time))
         setting = self.settings.get(field.field)
+        # A line of the slice counts before a configuration, which is that of a whole node.
         if not found and setting is not None:
             found += _decoded(setting, field, self.begin)
         return sorted(found, key=lambda each: each.time)
@@ -216,6 +219,7 @@ class Meter:
         certain = list(late)
         for begun, ended in early:
             until = self.end if ended is None else ended.at
+            # All certain intervals in a possible one: where it was interrupted, only the sum of the parts is certain.
             inside = [
                 (self.end if last is None else last.early) - first.late
                 for first, last in certain

@@ -78,6 +78,7 @@ def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list
     """
     at, late = inf, inf
     found: list[tuple[float, float]] = []
+    # From the end, because a step happened before whatever any later line reports.
     for step in reversed(steps):
         if step.event is not None and step.event.record.time is not None:
             record, time = step.event.record, float(step.event.record.time)
@@ -120,6 +121,7 @@ class Endings:
 
     def _ended(self, moment: TimedState) -> State:
         state = moment.state
+        # In the order of the ends: what one end leads to may decide what the next one does.
         for time, action, atom in self.runs:
             if time <= moment.at:
                 state = self._taken(action, atom, state)

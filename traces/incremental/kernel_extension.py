@@ -36,6 +36,7 @@ Added = Mapping[str, frozenset[str]]
 def slices_equal_before(old: Joiner, new: Joiner) -> float:
     """Before which time slices are the same in both kernels; ``-inf`` if that cannot be shown."""
     added = _added(old.joint.split.kernel, new.joint.split.kernel)
+    # Where the old model was too small, its answers rest on that, and a larger one may have others.
     if added is None or old.model.overflowed or not _are_equal_for_slices(old.joint, new.joint, frozenset(added)):
         return -inf
     if _begin(old) != _begin(new) or not _cannot_distinguish(new, frozenset(added)):
@@ -183,8 +184,10 @@ def _goes_through(node: object, grown: frozenset[str]) -> bool:
     match node:
         case k.Lookup(_, k.StateVar(), key):
             return _goes_through(key, grown)
+        # All elements are looked at, so one more of them may change the value.
         case k.TypeDomain(_, of) if mentions(of, grown):
             return True
+        # A constant holds elements by their index, which a new element before them changes.
         case k.Const(type_, value) if value is not None and mentions(type_, grown):
             return True
         case k.Expr() if _is_keyed_by(node.type, grown):

@@ -56,6 +56,7 @@ class Site:
 
 def changed_line(events: Iterable[Event], field: str, old: Field, new: Field) -> Change:
     """The change of one field of a line, in every event of the line that holds the old value."""
+    # Only where the old value stands: events of one line may use a name for different things.
     stating = (event for event in events if field in event.fields and event.fields[field] == old)
     return IdentityMemo((event, (replace(event, fields={**event.fields, field: new}),)) for event in stating)
 

@@ -88,6 +88,7 @@ class LogDiff:
         last = 0
         for at in reversed(range(len(keys))):
             after[at] = last
+            # The next known log behind each place, for a new one has to be ranked before it.
             last = later[at] or last
         rank = 0
         for known, bound in zip(later, after, strict=True):

@@ -164,6 +164,7 @@ class SliceProgress:
             return None
         self._first = self._first.with_lines(joiner.model, items)
         started = joiner.joint.is_begun(events, self._first)
+        # What came first in the slice was judged otherwise before, so that no checkpoint is one of this check.
         if self.started not in (None, started):
             return None
         self.names, self.started = grown.names[events.positions], started
@@ -235,6 +236,7 @@ class SliceProgress:
         """
         numbers, ends = events.numbers, events.ends
         old = np.delete(numbers, fresh)
+        # Of equal statements the earliest counts. If a new line is that, what was left out before was the wrong one.
         again = distinct(numbers[fresh][np.isin(numbers[fresh], old)])
         if len(again) and ends[fresh].min() <= np.delete(ends, fresh).max():
             order = np.lexsort((np.arange(len(numbers)), ends, numbers))
@@ -272,6 +274,7 @@ class SliceProgress:
         numbers = (number_of(joiner.model, item) for item in items)
         lowest = min((number for number in numbers if number is not None), default=inf)
         while self._points:
+            # The last one first: the later a checkpoint, the less has to be checked again.
             point = self._points[-1]
             # A skipped version may have been made anywhere on the timeline, so any change of the timeline may move it.
             agreed = -inf if point.skips and before != inf else before
