@@ -132,6 +132,7 @@ def expand(
     """
     peeked = PeekableStream(stream)
     head = peeked.head
+    # Told by name: as unknown bytes they would only be called a binary file.
     for magic, name in _UNSUPPORTED.items():
         if head.startswith(magic):
             notices.append(Notice("unsupported compression", where.place, f"{name} is not read: unpack it first"))
@@ -156,6 +157,7 @@ def _zip_files(
 ) -> Iterator[Content]:
     """The files of a zip archive, in its order. The archive is kept while it is read, a large one on disk."""
     with SpooledTemporaryFile(max_size=_ZIP_IN_MEMORY) as kept:
+        # Through the stream, not from the path: the archive may be in another one, and its bytes count for the budget.
         while block := stream.read(_BLOCK):
             kept.write(block)
         try:

@@ -156,6 +156,7 @@ class Decompressed:
     def _step(self, size: int) -> bytes:
         """A piece of the content; empty where the decompressor needs more input, or at the end."""
         data = b""
+        # Several streams in a row are one file: `cat a.gz b.gz`, or a log that is appended to by blocks.
         if self._engine.eof:
             # Zeros between two compressed streams are padding, as tape archives have it.
             data = self._engine.unused_data.lstrip(b"\0")

@@ -82,6 +82,7 @@ class FileReading:
         self.matches = self.matches.placed(placement.find)
         for unmapped in self.unmapped.values():
             unmapped.place = placement.place(unmapped.place)
+        # A tally of its own: the one that is moved must not change while its places are read.
         trouble = TroubleTally()
         trouble.extend(self.trouble, placement.place)
         self.trouble = trouble

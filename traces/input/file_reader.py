@@ -165,6 +165,7 @@ class FileJob:
         for at in np.flatnonzero((jumps < -_MAX_BACK_MS) | (jumps > _MAX_AHEAD_MS)).tolist():
             line, offset = int(block.lines[kept[at]]), block.base + int(block.starts[kept[at]]) + 1
             self._note_jump(int(jumps[at]), LogPosition(self.reading.file, line, offset))
+        # The last time, not the greatest: after a step back the next lines are measured from there.
         self._latest = int(times[-1])
 
     def take(self, raw: RawRecord) -> None:
@@ -175,6 +176,7 @@ class FileJob:
         self.reading.tally.records += 1
         self._last, self._nameless_last = raw, False
         text = raw.text
+        # Whatever is unusual goes the slow way: another layout, or characters that a page may have changed.
         if self._in_header or not raw.level or not text.isascii():
             self._take_unusual(raw)
             return
@@ -203,6 +205,7 @@ class FileJob:
             self._note_statement(raw, ReadLine(level, None, name, head.decode(), tail), described=False)
             return
         template_match = patterns.template_match(head)
+        # No pattern describes it with the bracket. Without it one may: then the bracket is a thread.
         if not template_match.whole and head.startswith(b"[") and self._misses < _MAX_MISSES:
             self._misses += 1
             self._take_unusual(raw)

@@ -66,6 +66,7 @@ def read_dump(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimi
             event = job.event(line, place)
         except NoEventError as error:
             count, first = wrong.get(str(error), (0, place))
+            # By what is wrong, not line by line: a dump of the wrong kind has it in every line.
             wrong[str(error)] = (count + 1, first)
             continue
         if event is not None:

@@ -41,6 +41,7 @@ def _repeats(matches: PackedRecords, kinds: frozenset[str]) -> list[int]:
     times = matches.times
     for at in _candidates(matches).tolist():
         match = matches[at]
+        # With whole seconds a process may well write equal lines within one.
         if match.record.resolution > 1:
             continue
         before = seen.setdefault(_key(match.record), at)

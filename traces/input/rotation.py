@@ -137,6 +137,7 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
     found: list[Notice] = []
     for (_, name), parts in groups.items():
         missing = sorted(set(range(1, max(parts))) - set(parts))
+        # With more missing than there, they are hardly those of a rotation: ports, dates, or a choice of parts.
         if missing and len(parts) >= len(missing):
             text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
             found.append(Notice(MISSING_PART, LogPosition(parts[max(parts)].file, 1, 0), text))
@@ -177,6 +178,7 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     keys = [_keys(reading.matches, common) for reading in readings]
     moved: dict[str, str] = {}
     for number, reading in enumerate(readings):
+        # Each record counts for the first file that holds it, so a file is compared with few others and not with all.
         shared: Counter[int] = Counter(first[key] for key in keys[number] if key in first)
         for earlier, count in shared.most_common(3):
             if count >= _SHARED and not _name_different_brokers(readings[earlier], reading):
@@ -292,6 +294,7 @@ def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], m
     """By how much times that count from the base year are shifted: next to the other files, or before the last
     modification.
     """
+    # The other files were copied at about the same time, and say more than the date of the file itself.
     anchor = max((last for _, last in dated), default=modified)
     if anchor is None:
         return 0

@@ -199,6 +199,7 @@ class _Walker:
 
     def _reached_before(self, path: Path, status: os.stat_result) -> bool:
         """Whether this file or directory was reached before under another name, which is then reported."""
+        # By what the system calls it, so that links of both kinds are seen through.
         key = (status.st_dev, status.st_ino)
         first = self._seen.setdefault(key, path)
         # By identity: `setdefault` has just put this very object in.

@@ -119,6 +119,7 @@ def join_pieces(
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)
     head = b"".join(piece.beginning for piece in ordered)[:HEAD]
+    # Only now is the beginning of the text at hand; a piece alone cannot tell what it is a piece of.
     if not is_plain(head, reader) or is_packed(head):
         return None
     missing = size - sum(piece.size for piece in ordered)

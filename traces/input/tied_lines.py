@@ -82,6 +82,7 @@ class UsualOrder:
         before = self._near = self._near or self._counted(range(1, NEAR_LINES + 1))
         kinds = self._kinds[matches].tolist()
         found: list[int] = []
+        # Only lines of one time change places: the order of times stays as the file has it.
         for group in np.split(np.arange(len(matches)), np.flatnonzero(np.diff(matches.times)) + 1):
             rest = group.tolist()
             while rest:

@@ -105,6 +105,7 @@ class ContainerDetector:
 
     def _find(self, head: bytes, *, of_page: bool) -> Wrapping | None:
         text = without_colours(head).removeprefix(BOM)
+        # A document or a table before lines: their lines would pass for lines behind a prefix.
         found = self._document(text) or self._table(text)
         if found is None:
             # The last line may be cut at the end of the sample.
@@ -260,6 +261,7 @@ class ContainerDetector:
             rests = _remainders(prefix, texts)
             if rests and _names_a_time(prefix, texts):
                 continue
+            # One record behind it is enough: others may be cut, or lines of the collector itself.
             if any(self.begins(rest, stamped=prefix.timed) for rest in rests):
                 return prefix
             # Behind this prefix stands another one, behind which records begin.

@@ -50,6 +50,7 @@ class _Walk:
         steps = _steps(self._container.items)
         at = self._blanks(0)
         while at < len(self._text) and not self.cut:
+            # Several values in a row are read too: exports of several pages are put one behind another.
             end = yield from self._value(at, steps, {})
             # What stands here is no value, and nothing behind it can be trusted.
             if end <= at:

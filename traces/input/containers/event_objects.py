@@ -110,6 +110,7 @@ def _take_times(content: dict[Any, Any], unit: int) -> None:
         content.pop("start", None)
         return
     length, end = _whole(content.get("length")), _whole(content.get("end"))
+    # Not a field: begin and end say the same, and a clause would see it in the unit of its source.
     content.pop("length", None)
     content["start"], content["time"] = Nanoseconds(begin * unit), begin * unit // 1_000_000
     if end is not None or length is not None:

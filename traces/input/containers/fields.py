@@ -88,6 +88,7 @@ class ObjectReader:
             return None
         origin = self._origin(content, plan) if plan.origin else NOBODY
         time = _value(content, plan.time)
+        # Nothing around the message says that it is a log line; then its own beginning has to.
         alone = time is None and origin == NOBODY and table is None and not plan.is_learned
         if alone and _value(content, plan.level) is None and not _begins_record(message) and not self._holds(message):
             return None

@@ -81,6 +81,7 @@ def learned_node(leaves: Leaves, messages: Sequence[str], stated: Sequence[str])
     """The key that names the node of each line; empty if none does, or if that ``stated`` is right, as far as lines tell."""
     writers = writers_of(messages)
     known = any(stated)
+    # What the catalogue takes for the node differs, and no value is of two brokers: there is nothing to learn.
     if known and len(set(stated)) > 1 and not _confuses(stated, writers):
         return ""
     named = {key: own for key, own in leaves.items() if _are_names(own)}

@@ -37,6 +37,7 @@ def learned_prefix(texts: Sequence[bytes], *, named: bool = False) -> Container 
         return None
     layouts = Counter(_separators(text) for text, _ in found)
     separators, count = layouts.most_common(1)[0]
+    # Beginnings of several layouts are text of messages, not what one collector writes.
     if count < _MIN_SHARE * len(found):
         return None
     alike = [(text, rest) for text, rest in found if _separators(text) == separators]

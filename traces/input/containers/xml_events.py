@@ -41,6 +41,7 @@ class XmlEvents:
                 parser.Parse(self._data[at : at + _BLOCK])
                 yield from self._found
                 self._found.clear()
+        # What came before the damage is kept, as in every other form.
         except expat.ExpatError:
             yield from self._found
             self.cut = True

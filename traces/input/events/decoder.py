@@ -98,6 +98,7 @@ class EventDecoder:
 
     def of_object(self, content: Mapping[str, Any], place: LogPosition, line: bytes = b"") -> JsonEvent:
         """The event that an object states; ``line`` is what to show of it."""
+        # First of all: under which name a cell is, is not known, so no other key can be trusted.
         if MISFIT in content:
             raise NoEventError(content[MISFIT])
         if TWICE in content and (doubled := named_twice(content) & self._paths):

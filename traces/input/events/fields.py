@@ -82,6 +82,7 @@ def _reader(how: FieldSource, clock: EventClock) -> Reader:
 
     def read(content: Mapping[str, Any]) -> Field:
         value = at(content)
+        # Before the value counts: of two values under one key it is not known which is meant.
         if how.path in named_twice(content):
             return Opaque(f"the line has the key `{how.path}` twice")
         if value is MISSING:

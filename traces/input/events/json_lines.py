@@ -114,6 +114,7 @@ def events_in(lines: Iterable[FoundLine], tally: FileCounts, decoder: EventDecod
     found, skipped, back = JsonEvents(), SkippedLines(), TimesBack()
     for place, line, time in lines:
         tally.records += 1
+        # A line that was not read has no time; it cannot matter to what happened before the event in front of it.
         since = found.events[-1].record.time if found.events else None
         try:
             events = decoder.events(line, place, time)

@@ -109,6 +109,7 @@ def _places(file: Path) -> dict[str, int]:
 
 
 def _example(pattern: LinePattern, lines: TextLines) -> PatternExample:
+    # A pattern that describes any line would explain a log of anything.
     if sum(bool(pattern.match(text)) for text in UNRELATED) > _MOST_UNRELATED:
         return PatternExample(pattern, (), ("its pattern describes any line; say what only these lines hold",))
     readings = {each.name: objects for each, objects in lines.readings(pattern.example)}

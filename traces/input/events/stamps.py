@@ -55,6 +55,7 @@ class StampReader:
             if kind in self._source.observed:
                 raise StampError(f"`{self._paths['clock']}`, the vector clock, is missing")
             return None  # no rule is about it, and the clocks of other lines know what came before them
+        # Some loggers write the clock as JSON within a text.
         if isinstance(found, str):
             try:
                 found = json.loads(found)

@@ -50,6 +50,7 @@ class TextLines:
                 continue
             if starts is None:
                 starts = list(self._starts(line))
+            # The first way to divide the line counts with which the pattern fits.
             for start in starts:
                 if (found := pattern.match(start.message)) and _is_logger(pattern, start):
                     yield pattern, [_object(pattern, start, fields) for fields in found]

@@ -132,6 +132,7 @@ def split_thread(text: bytes) -> tuple[bytes, str | None]:
     None.
     """
     end = text.find(b"\n") + 1 or len(text)
+    # The end of the first line, or of the last: a message of several lines has its thread behind the logger there.
     for upto in (end, len(text)):
         if (found := _THREAD_LAST.search(text, max(0, upto - 200), upto)) is not None:
             return text[: found.start()] + text[found.end() :], found[1].decode("ascii", "replace")

@@ -78,6 +78,7 @@ def _first_match(lines: list[bytes], place: LogPosition, matcher: PatternMatcher
         # With one blank in between, because pages and mails wrap lines between words.
         text = f"{text} {line.decode('utf-8', 'replace').strip()}"
         plain = normalise(text).strip()
+        # Prose ends here: most lines of a page hold no word of a log.
         if used == 1 and not _may_be_log_line(plain, matcher):
             return None, 1
         if (found := _match(plain, place, matcher)) is not None:

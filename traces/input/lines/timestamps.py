@@ -67,6 +67,7 @@ class Clock:
 
     def read(self, stamp: bytes) -> int | None:
         """Milliseconds since the epoch; None if the timestamp names no moment, such as one in a 13th month."""
+        # The stock form alone takes the fast path; a zone or other digits of the second change what is read.
         if len(stamp) != 23 or stamp[4] not in b"-/" or stamp[19] not in b",." or not stamp[20:].isdigit():
             return self._read_any(stamp)
         second = stamp[:19]

@@ -125,6 +125,7 @@ class StatementReader:
         """Whether a line is one of trouble."""
         if not self.may_matter(level, logger):
             return False
+        # A line without a logger may be of any program: that counts only if the catalogue knows it.
         if level in TROUBLE_LEVELS and logger:
             return True
         found = self.statement(logger, message)
