@@ -157,6 +157,7 @@ def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None
 
 
 def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
+    # Both raise what the local engines refuse, before a job of Spark begins.
     refuse_unknown_names(kernel, options)
     reduction_of(kernel, options)
     try:
@@ -185,6 +186,7 @@ def _storage(spread: ClusterOptions) -> Iterator[Storage]:
     with as_unusable(spread.workdir):
         storage.begin()
         begun = newest(storage) is not None
+    # Manifests are named after levels, so that those of two searches would replace each other.
     if begun and not spread.resume:
         text = f"`{spread.workdir}` holds the levels of an earlier search already"
         note = Note("go on with it by `--resume`, or name another folder")
@@ -215,6 +217,7 @@ def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, optio
         reason = "holds no search to go on with"
     elif manifest.identity != compiled.identity.hex():
         reason = "is of another spec, model, selection of properties, or version of assay"
+    # The probability of collisions that is reported would be wrong.
     elif manifest.saved.fingerprints != options.fingerprints:
         reason = f"was written with `--fingerprints {manifest.saved.fingerprints}`"
     if reason is not None:
@@ -234,5 +237,6 @@ def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Ex
     if spread.exchange == "direct":
         return Direct(spark, job), [f"{tasks} exchange states directly: it was asked for"]
     chosen = Fallback(spark, job)
+    # The list stays that of the exchange, which adds a remark if it changes.
     chosen.remarks.append(f"{tasks} exchange states directly: the cluster runs all of them at once")
     return chosen, chosen.remarks

@@ -75,6 +75,7 @@ class EngineSearch(ABC):
         """Explore, and keep why that ended."""
         try:
             explore()
+        # Before `Stopped`, of which it is a kind: all that was asked for was seen.
         except DepthReached:
             self.up_to_depth = self.depth
         except Stopped as reason:
@@ -123,8 +124,10 @@ class EngineSearch(ABC):
 
     def _end_if_violated(self) -> None:
         """Raise ``Stopped`` after a violation, unless it is to search on."""
+        # What was to be reached and was is no violation (`violated`), and ends nothing.
         if self.options.keep_going or not self.violated:
             return
+        # Sorted, so that the sentence does not depend on which thread found what first.
         *others, last = (f"`{name}`" for name in sorted(self.violated))
         subject = f"{', '.join(others)} and {last} are" if others else f"{last} is"
         raise Stopped(f"the search ended {self._here}, where {subject} violated")

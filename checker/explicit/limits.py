@@ -52,6 +52,7 @@ class ExplicitLimits:
     def heed_size(self, depth: int, states: int, here: str) -> None:
         """Raise ``DepthReached`` after the last level that was asked for, and ``Stopped`` if there are as many states
         as are wanted."""
+        # The depth first: where both limits are met, all that was asked for was seen.
         if self._options.max_depth is not None and depth >= self._options.max_depth:
             raise DepthReached
         if self._options.max_states is not None and states >= self._options.max_states:

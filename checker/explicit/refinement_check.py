@@ -157,6 +157,7 @@ class Refining:
         self._refined = refined
         self._layout = layout
         self._wanted = sum(TROUBLES)
+        # Each refinement has its own table: images of different modules have nothing in common.
         self._kinds = _Kinds(layout.words)
         self._actions = [action.node for action in model.steps]
         self._arguments = [argument_layout(action) for action in self._actions]
@@ -205,6 +206,8 @@ class Refining:
         trouble = self._trouble(lane.sources[parent], Step(action.name, named, (), layout.unpack(row)))
         if trouble is not None and (trouble == 0 or trouble & self._wanted):
             self._wanted &= ~trouble
+            # Both violate the refinement. After the other troubles it is undecided, and a later step may still
+            # violate it.
             self.over = trouble in {0, OUTSIDE}
             yield Offence(trouble, lane.first + parent, tuple(row.tolist()))
 

@@ -27,6 +27,7 @@ def confirm_steps(
     if canonical is None:
         watch.confirm_step(number, state, store.step(state, after))
         return
+    # Compiled code reports the representative, so every step to a state of that orbit may be the one that it means.
     for action, arguments, outcome in store.outcomes(state):
         if isinstance(outcome, Successor) and canonical(outcome.state) == after:
             watch.confirm_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))

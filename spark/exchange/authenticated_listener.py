@@ -50,6 +50,7 @@ class AuthenticatedListener:
             while not self._closed.is_set():
                 with suppress(TimeoutError, ConnectionError):  # nobody called, or the caller has hung up again
                     connection, _ = self._listener.accept()
+                    # Not by this thread: a caller that sends nothing would hold up all others for a minute.
                     threading.Thread(target=self._prove, args=(connection,), daemon=True).start()
 
     def _prove(self, connection: socket.socket) -> None:
@@ -57,6 +58,7 @@ class AuthenticatedListener:
             number = authenticate(connection, self._secret)
         except OSError:
             return  # not a task of this job: those will call by themselves
+        # Nobody takes it from the queue any more; the caller learns at once that it came too late.
         if self._closed.is_set():
             connection.close()
         else:

@@ -151,6 +151,7 @@ def index_incoming_steps(graph: GraphInfo, part: int, packets: Iterable[bytes]) 
             summary = from_json(packet[8:].decode())
         else:
             blocks.append(np.frombuffer(packet, STEP, offset=8))
+            # A step names its source by a number of the sender, so the sender is kept beside it.
             parts.append(np.full(len(blocks[-1]), sender, np.uint32))
     assert summary is not None, "a stage without its own summary"
     steps, senders = np.concatenate(blocks), np.concatenate(parts)
@@ -240,6 +241,8 @@ class ProductInfo:
         content = storage.read(own.summary.file_of_steps)
         starts = np.frombuffer(content, np.int64, own.summary.states + 1)
         parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
+        # Labels in a file have the numbers of the task that sent the step, so each sender's translation lies at its
+        # offset.
         offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
         every = np.concatenate([each.labels for each in self.parts])
         return kinds, IncomingSteps(starts, parts, sources, every[offsets[parts] + labels])

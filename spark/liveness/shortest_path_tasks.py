@@ -85,6 +85,7 @@ class PathSearch:
 
     def work(self, part: int) -> BackwardSearch:
         """The backward search in the part of one task."""
+        # No mark is wanted where the goal is a node: then a path ends there, and not by a step.
         wanted = self.aim.marks if isinstance(self.aim, ToMarks) else np.zeros(self.product.rules.words, np.uint64)
         kinds, steps = self.product.graph_part(part)
         # A path from an initial node moves to the state in which the execution then stays.
@@ -104,6 +105,7 @@ class PathSearch:
                 for place in places:
                     if place.part == part:
                         none[place.state, place.q] = True
+                # Inside, the path is part of a fair cycle and must not leave what trimming left.
                 return product.region(part).alive if inside else every, none
             case ToMarks():
                 return product.region(part).alive, none
@@ -150,6 +152,7 @@ class PathSearch:
             way, label = (self._at(storage, place, FLAGS + 8 + 4 * at, 4, np.uint32) for at in range(2))
             # A hop packs the node it leads to, and above that whether the goal is reached by it.
             ended = bool(hop >> PART_BITS)
+            # There are at most 256 parts, as many as owners, so that eight bits name one.
             part, state = hop >> NODE_BITS & 0xFF, hop & 0xFFFF_FFFF
             place = ProductNode(part, state, int(self.product.rules.target[way]))
             yield way, label, place

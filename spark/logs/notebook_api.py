@@ -138,4 +138,5 @@ def _spec_path(spec: str | Path) -> Path:
     """The file of a spec; a name without a file is looked up among the bundled specs."""
     path = Path(spec)
     bundled = [folder / f"{spec}.assay" for folder in bundled_specs()]
+    # A file of the user goes before a bundled spec of the same name.
     return path if path.exists() else next((each for each in bundled if each.exists()), path)

@@ -82,6 +82,7 @@ def _event_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     text, count, stamp = pa.string(), pa.int64(), pa.timestamp("us", tz="UTC")
+    # The types are those of the schema above, as Arrow names them; all others are texts.
     kinds = {"run": pa.int32(), "time": stamp, "fields": pa.map_(text, text), "line": count, "offset": count}
     schema = pa.schema([(name, kinds.get(name, text)) for name in _names(EVENTS)])
     for batch in batches:

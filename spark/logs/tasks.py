@@ -141,6 +141,7 @@ def validate_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Ite
     job = clusters_of(clusters)
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, own in groupby(rows, key=lambda row: row["cluster"]):
+        # Row by row: the rows of a cluster are never in memory together.
         yield from batches_of(CLUSTER_ROWS, (dict(row, cluster=name) for row in _rows_of_cluster(job, name, own)))
 
 
@@ -152,6 +153,7 @@ def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]
     if found.again:
         yield _row(READ_AGAIN, found.again)
         return
+    # An answer about fewer files than were listed would look like one about all of them.
     if found.lost:
         message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
         yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
@@ -182,6 +184,7 @@ class Texts:
     def take(self, read: FileRead) -> None:
         """Append what the next file holds."""
         for text in read.texts:
+            # Notices of files without a text stand before the next text, as where one process reads all.
             self.texts.append(replace(text, notices=(*self.on_the_way, *text.notices)))
             self.on_the_way = []
         self.on_the_way += read.notices
@@ -227,6 +230,7 @@ def _row(kind: str, content: object) -> dict[str, Any]:
 def _file(question: ClusterQuestion, file: LogFile, parts: Sequence[tuple[int, bytes]]) -> FileRead | None:
     """What a file holds; None if it was read in parts and has to be read as a whole."""
     catalogue = catalogue_of(question.read)
+    # Rows of one file are all parts, or one whole.
     if parts[0][0] == WHOLE:
         found: FileRead = from_bytes(parts[0][1], catalogue)
         return found
@@ -306,6 +310,7 @@ def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Select
     """The rows with the events of slices, one for each bundle."""
     for number, names in enumerate(bundles):
         with without_gc():
+            # Without the rest of the table, which a slice would otherwise drag along into its row.
             content = to_bytes(detached({name: slices[name] for name in names}))
         yield {"kind": SLICE, "name": str(number), "number": number, "content": content}
 
@@ -367,6 +372,7 @@ def _answer_slice(task: bytes, name: str, events: Selection, *, keep_executions:
     answer = joiner.of_slice(name, events)
     if meter is not None:
         answer = meter.measured(answer, events)
+    # The execution travels beside the answer, packed: unpacking it costs time that only its readers should pay.
     run = answer.result.execution if keep_executions else None
     return to_bytes(without_execution(answer)), None if run is None else shelf.pack(run)
 

@@ -105,6 +105,7 @@ def validating(
     with ExitStack() as kept:
         with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
             require_suitable_cluster(spark, slots(spark))
+            # Spark caches these until the caller is done, because tables are made of them.
             rows = kept.enter_context(cluster_rows(spark, inputs, question, how, contents))
             shared = shared_answers(rows)
             slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
@@ -140,6 +141,7 @@ def cluster_answer(
 def judged_as_one(validation: Validation, clusters: Sequence[str]) -> Validation:
     """The answer about files in which lines name these clusters. Of several it is inconclusive: tasks read parts of
     files, and do not know which cluster a line belongs to (docs/design/several-clusters.md)."""
+    # A vacuous answer claims nothing that a mixture of clusters could make wrong.
     if len(clusters) < 2 or validation.verdict is TraceVerdict.VACUOUS:
         return validation
     names = ", ".join(clusters[:NAMES_SHOWN]) + (", …" if len(clusters) > NAMES_SHOWN else "")

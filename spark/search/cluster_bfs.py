@@ -274,6 +274,8 @@ class ClusterSearch(BlockSearch):
             except JobFailedError as problem:
                 failed = failed or time.monotonic()
                 over = attempt >= ATTEMPTS and time.monotonic() - failed > LONGEST_WAIT
+                # A problem with a code would come again; all others get attempts for as long as a cluster takes to
+                # recover.
                 if problem.code is not None or over:
                     raise Stopped(f"the job on Spark failed in level {self.depth}: {problem}") from None
                 self._sweep()

@@ -88,6 +88,7 @@ def linked_home(home: Path, cache: Path | None = None) -> Path:
         aside = Path(folder) / "home"
         _link(home, aside)
         try:
+            # In one step: another process sees a whole home, or none.
             aside.rename(place)
         except OSError:  # another process was first
             if not (place / "bin" / "java").exists():
@@ -118,6 +119,7 @@ def _folder_of_this_process() -> Path:
 def _link(home: Path, into: Path) -> None:
     (into / "bin").mkdir(parents=True)
     for entry in home.iterdir():
+        # Links, not copies: a runtime is large.
         if entry.name != "bin":
             (into / entry.name).symlink_to(entry)
     for entry in (home / "bin").iterdir():

@@ -107,6 +107,7 @@ class Standalone:
     def heal(self, count: int) -> None:
         """Replace workers that have died, until so many run."""
         for worker in [each for each in self.workers if not each.alive]:
+            # Its executors may have outlived it.
             worker.end()
             self.workers.remove(worker)
         while len(self.workers) < count:

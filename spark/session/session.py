@@ -161,6 +161,7 @@ def _own_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
+        # Only the main thread may set handlers of signals.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
 
@@ -195,10 +196,12 @@ def _start(master: str, settings: Mapping[str, str], log: Path) -> SparkSession:
     _forget()  # a session that was stopped has left a Java process, which must not be used for this one
     chosen = {**RUNTIME, **STATIC, **_of_this_machine(master), **settings}
     conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("assay").setAll(list(chosen.items()))
+    # Workers run this Python, unless the user chose another: the first one on the path may lack this package.
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     process = _environment(JAVA_HOME=str(java_home()), PYSPARK_PYTHON=python, **_address(chosen))
     with process, log.open("wb") as stream:
         gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})  # type: ignore[no-untyped-call]
+    # Given beforehand, so that `SparkContext` starts no Java of its own, whose output would reach the terminal.
     SparkContext._gateway, SparkContext._jvm = gateway, gateway.jvm
     context = SparkContext(conf=conf, gateway=gateway)
     context.pythonExec = python

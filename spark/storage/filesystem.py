@@ -47,6 +47,7 @@ class Storage:
         parts = urlsplit(self.uri)
         if parts.scheme == "file":
             return Path(unquote(parts.path))
+        # A plain path is taken as it is: it may have `?`, `#` and `%`, which mean something in a URI alone.
         return Path(self.uri) if not parts.scheme else None
 
     @cached_property
@@ -125,6 +126,7 @@ class Storage:
         seconds.
         """
         if self.folder is not None:
+            # Only folders of attempts: others in the work directory belong to the user.
             places = (each for each in self.folder.iterdir() if _ATTEMPT.fullmatch(each.name) and each.is_dir())
             files = [each for place in places for each in place.iterdir()]
             return {f"{each.parent.name}/{each.name}": each.stat().st_mtime for each in files}
@@ -143,6 +145,7 @@ class Storage:
         system, path = self._remote
         (found,) = system.get_file_info([f"{path}/{name}"])
         if found.mtime is None:
+            # pyarrow raises nothing for a missing file: it gives an answer without a time.
             raise OSError(0, f"{name} is not there")
         seconds: float = found.mtime.timestamp()
         return seconds

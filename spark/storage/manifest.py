@@ -169,6 +169,7 @@ def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) ->
     header = unpack_header(words[:HEADER])
     if (header.identity, header.level, header.words) != (compiled.identity, level, compiled.layout.words):
         raise DamagedError(f"`{part.name}` is of another search")
+    # By the count of the manifest: only it says how many states count.
     layout, at, seen = ChunkLayout(header.words, part.parent), HEADER, 0
     while seen < part.count:
         chunk = layout.whole(words[at:])

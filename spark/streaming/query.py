@@ -139,6 +139,7 @@ class Directory:
             if row or again:
                 read.append((listed.name, found or _whole(listed, options)))
         read += self._unpacked(options, texts.on_the_way)
+        # In the order in which the local command walks a directory.
         for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)
         return texts
@@ -242,6 +243,7 @@ class LiveQuery:
         validation = found.validation
         now = [VerdictChange(None, validation.verdict.value, validation.reason)]
         now += [VerdictChange(each.name, each.verdict.value, each.reason) for each in validation.slices]
+        # A slice that was never told of has no verdict before, which differs from any.
         changes = [each for each in now if self._verdicts.get(each.slice) != each]
         self._verdicts = {each.slice: each for each in now}
         return changes

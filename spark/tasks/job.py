@@ -131,6 +131,7 @@ def job_failure(error: Exception) -> JobFailedError:
     that names the last cause.
     """
     text = str(error)
+    # A task's own problem first: Spark wraps it in many lines of its own.
     problem = MARK.search(text)
     if problem is not None:
         return JobFailedError(problem[2], problem[1])

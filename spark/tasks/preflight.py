@@ -55,6 +55,7 @@ def why_not_direct(spark: SparkSession, parts: int) -> str | None:
 def versions() -> dict[str, Any]:
     """What must be equal on all executors: versions of assay, Python and file formats."""
     python = ".".join(platform.python_version_tuple()[:2])
+    # The version of the package alone would not tell a checkout with changed formats.
     formats = [FORMAT, LAYOUT_VERSION, GENERATOR_VERSION]
     return {"assay": __version__, "python": python, "formats": formats}
 
@@ -144,6 +145,7 @@ def look_at_executor(seen: tuple[str, str] | None, batches: Iterator[Any]) -> It
 
 def _problem(uri: str, token: str) -> str:
     try:
+        # A folder of the same path on another machine would not have it, or would have another.
         return "" if Storage(uri).read(token) == token.encode() else "it holds another file"
     except OSError as error:
         return error.strerror or str(error)

@@ -139,6 +139,7 @@ class TaskWork:
 
     def packing(self, own: int | None) -> BatchPacker:
         """What packs successors by the task that owns them. ``own`` is this task, whose states need no packet."""
+        # With wider keys, two states may share the 64 bits by which a sent one is remembered.
         remember = self.keys is StateKeys.PRINTS
         return BatchPacker(self.compiled.layout.words, self.job.parts, own, remember=remember)
 
@@ -200,6 +201,7 @@ class TaskWork:
         if not part.count or not self.keys.bits:
             return part
         words = pack_keys(sorted_keys(self.compiled, chunks, self.keys))
+        # Beside the level file, and named by the same manifest: both count, or neither.
         place = self.storage.writing(self._attempt) / key_name(level_name(self.level + 1))
         place.write_bytes(words.data)
         self.storage.keep(part.keys)

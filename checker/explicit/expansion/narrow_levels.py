@@ -96,6 +96,7 @@ class NarrowLevels:
         has a number. Counts and findings in states are the buffer's. What is ``known`` ends nothing: of states, of steps,
         and of what is undefined, terminal or dead."""
         started, size = time.perf_counter(), len(level)
+        # The first level is copied in front, so that all levels lie one behind the other.
         self._rows[:size] = level
         lane.begin_counting()
         expand, inspect = lane.machine.addresses

@@ -63,6 +63,7 @@ class BatchPacker:
         arena, at = lane.arena, lane.at
         offsets = arena.offsets[at]
         for part, (first, last) in enumerate(self._splits):
+            # Its candidates stay in the buffer, and are inserted like those of a local search.
             if part == self._own:
                 continue
             begin, end = int(offsets[first]), int(offsets[last])
@@ -71,6 +72,7 @@ class BatchPacker:
                     arena.rows[at], arena.parents[at], arena.actions[at], arena.fresh[at], arena.order[at], arena.marks[at], begin, end,
                     names, self._sent, self._rows[part], self._parents[part], self._actions[part], self._filled[part],
                 )  # fmt: skip
+                # A full batch leaves, and `take` goes on with an empty one.
                 if self._filled[part, 0] == len(self._rows[part]):
                     yield part, self._packet(part)
         if self._own is not None:  # nothing else is left for the table

@@ -126,6 +126,7 @@ class Probe:
         """The positions of all rows with a step on which the property of steps in place ``at`` is false."""
         begin = 0
         while begin < len(rows):
+            # Compiled code notes the first step alone, so what follows the state is expanded anew.
             successors = self.expand(rows[begin:])
             found = self.false_steps()[2 * at]
             if found == NEVER:

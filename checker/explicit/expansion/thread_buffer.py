@@ -142,6 +142,7 @@ class ThreadBuffer:
     def _filter(self, stubborn: StubbornFilter, room: WorkingMemory, turn: int) -> None:
         arena, at, count = self.arena, self.at, self.count
         arrays = arena.parents[at], arena.actions[at], arena.arguments[at]
+        # Before candidates are listed: what is left out must not count as taken, nor enter the table.
         keep, self.reduced = stubborn.keep(
             *arrays, count, self.machine.judge(np.ascontiguousarray(self.sources)), room, turn
         )
@@ -164,6 +165,7 @@ class ThreadBuffer:
     def _forget(self, first: int) -> None:
         self.first = first
         self.hits[:] = 0
+        # To see that a guard is decisive, all others have to be evaluated. For those that are known nobody does.
         self.decisive[:] = self.known
         self.found_steps[:] = self.found_states[:] = NEVER
         self.context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
@@ -191,6 +193,7 @@ class ThreadBuffer:
         self.context[ContextSlot.BUDGET] = BUDGET
         self.machine.begin(self.context)
         self.count = int(self.context[ContextSlot.COUNT])
+        # A pause is no end: the buffer was full, or the budget of the call was used up.
         starting.ended = not self.context[ContextSlot.PAUSED]
         starting.stuck |= int(self.context[ContextSlot.STUCK]) != NEVER
         # Else it would be reported as a finding in a state that was expanded.

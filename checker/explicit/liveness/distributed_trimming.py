@@ -189,6 +189,7 @@ class Trimming:
         q = int(self._rules.origin[way])
         open_ = self._rules.admits[self._kinds[states], way] & region.alive[states, q]
         states, marks = states[open_], marks[open_]
+        # Also where the marks bring nothing new: that there is a step is news by itself.
         region.going[states, q] = True
         known = region.marks[states, q]
         more = (marks & ~known).any(axis=1)

@@ -70,6 +70,7 @@ class GraphBuilder:
     def graph(self) -> LabelledGraph:
         """The graph."""
         for first, rows in self._blocks():
+            # All states are numbered before the first is expanded: a step may lead to any of them.
             if remember(self._prints, self._numbers, self._machine.prints(rows), first):
                 raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be distinguished")
         starts, targets = Column(self._room, np.uint32, np.int64), Column(self._room, np.uint32)
@@ -129,6 +130,7 @@ class BehaviourReader:
         kinds = self.kinds.of(self._machine.judge(rows), found, moved, len(rows))
         chosen = moved & (found.actions < self._parts)
         numbers = number(found.prints[chosen])
+        # A step to a state that a limit has cut off is left out; `whole` says that the graph lacks some.
         known = numbers != NOWHERE
         return RowBehaviour(kinds, *self._steps(found, chosen, known, numbers[known], len(rows)))
 
@@ -220,6 +222,7 @@ class StateKinds:
         )
         if not flags.shape[1]:
             return np.full(count, self._number(b"", flags[0]), np.uint32)
+        # A row of flags as one value of some bytes, so that equal rows are found by one sort.
         packed = np.ascontiguousarray(np.packbits(flags, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
         distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)

@@ -116,6 +116,7 @@ class StateTable:
         self._budget = budget
         self._rooms = local()
         self.counts: Counts = np.zeros(OWNERS, np.int64)
+        # Each part begins with a page, since less would take a page of memory too.
         first = max(16, PAGE_WORDS * 8 // self._slot)
         self.caps: Counts = np.full(OWNERS, first, np.int64)
         if self.bytes > budget:
@@ -166,6 +167,7 @@ class StateTable:
         for owner in (first + np.flatnonzero(sizes[first:last] > self.caps[first:last])).tolist():
             old, new = int(self.caps[owner]), int(sizes[owner])
             base, used = owner * self.stride, -(-old * self._slot // 8)
+            # Before the slots move: their new homes lie on pages that were never touched.
             self._populate(base + used, base + -(-new * self._slot // 8))
             if self.counts[owner]:
                 # The part grows where it is. A slot's new home may be where another one has not moved yet, so all

@@ -169,4 +169,5 @@ def map_words(path: Path) -> Rows:
     size = path.stat().st_size // 8
     if not size:
         raise DamagedError("it is cut off")
+    # Copy on write: whoever changes what was read does not change the file.
     return np.asarray(np.memmap(path, np.uint64, "c", shape=(size,)))

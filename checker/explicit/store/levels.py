@@ -326,6 +326,7 @@ class Levels:
             self.drain()
             return map_words(self._path(level))
         if level not in self._maps:
+            # The oldest first: a search reads the last level, and a path the levels before it in turn.
             while len(self._maps) >= OPEN:
                 del self._maps[next(iter(self._maps))]
             self._maps[level] = map_words(self._path(level))

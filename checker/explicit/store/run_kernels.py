@@ -44,6 +44,7 @@ def set_aside(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
 def put_key(halves: Any, place: int, size: int, mark: Any, n: int, marks: Any, rest: Any) -> None:
     """Insert the key of a slot into ``n`` sorted ones."""
     width = size - 2
+    # From the end: keys come nearly sorted, so that a key seldom moves far.
     at = n
     while at > 0 and (marks[at - 1] ^ TOP) > (mark ^ TOP):
         marks[at] = marks[at - 1]
@@ -122,6 +123,7 @@ def mark_old(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
         at = 0
         while key < last and at < n:
             mark = marks[key]
+            # Both rows are sorted, so that one pass over them is enough.
             while at < n and (words[base + at] ^ TOP) < (mark ^ TOP):
                 at += 1
             same = at
@@ -133,6 +135,7 @@ def mark_old(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
                 if equal:
                     old[key] = 1
                 same += 1
+            # The block has ended otherwise, and the key may be in the next one.
             if at < n:
                 key += 1
 
