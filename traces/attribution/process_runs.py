@@ -5,7 +5,7 @@ The unit of order is the process run, not the broker id: one directory holds the
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
@@ -55,6 +55,7 @@ class RunSplitter:
             for stream in self._local if start in inferred else (start.stream,):
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
+        self._known: dict[str, tuple[list[int], list[int]]] = {}
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
         # A line that a broker certainly wrote before the first start is of a run whose start was not read. That run is
         # number 1 then, and all others come one later.
@@ -106,9 +107,17 @@ class RunSplitter:
 
     def _has_ended(self, start: RunStart) -> bool:
         """Whether the log in which a run began tells that it ended."""
-        later = (each.time for each in self._starts if each.stream == start.stream and each.time > start.time)
-        until = min(later, default=inf)
-        return any(start.time <= time < until for time in _ends([self._node.logs[start.stream]]))
+        begins, ends = self._begins_and_ends(start.stream)
+        at, first = bisect_right(begins, start.time), bisect_left(ends, start.time)
+        return first < len(ends) and ends[first] < (begins[at] if at < len(begins) else inf)
+
+    def _begins_and_ends(self, stream: str) -> tuple[list[int], list[int]]:
+        """The times, in order, at which runs began in a log, and at which it tells that they ended."""
+        # Once for each log: a process that restarts all the time has thousands of both.
+        if stream not in self._known:
+            begins = sorted(start.time for start in self._starts if start.stream == stream)
+            self._known[stream] = begins, sorted(_ends([self._node.logs[stream]]))
+        return self._known[stream]
 
 
 def _positions_by_number(numbers: Numbers) -> list[Numbers]:

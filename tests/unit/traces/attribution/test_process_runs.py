@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
+from assay.traces.attribution import process_runs
 from assay.traces.log_reader import read_logs
+from assay.traces.store.packed_records import PackedRecords
 
 PRELUDE = "Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
 STARTING = "starting (kafka.server.KafkaServer)"
@@ -75,3 +80,22 @@ def test_a_prelude_long_after_another_one_is_that_of_another_process(tmp_path: P
     (tmp_path / "server.log").write_text(text)
     runs = [each.run.number for each in read_logs([tmp_path]).events if each.kind == "ProcessPrelude"]
     assert runs == [1, 1, 2]
+
+
+def test_of_a_process_that_restarts_all_the_time_each_log_is_asked_for_its_ends_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("server.log", "kafkaServer.out"):
+        (tmp_path / "kafka-1").mkdir(exist_ok=True)
+        (tmp_path / "kafka-1" / name).write_text(lines(1, starts=(*range(40),), elected=()))
+    asked: list[int] = []
+    ends = process_runs._ends
+
+    def counted(logs: Iterable[PackedRecords]) -> set[int]:
+        asked.append(1)
+        return ends(logs)
+
+    monkeypatch.setattr(process_runs, "_ends", counted)
+    assert len({event.run for event in read_logs([tmp_path]).events}) >= 40
+    # Once for each start of the other log it was: 1,000 restarts took minutes.
+    assert len(asked) <= 6
