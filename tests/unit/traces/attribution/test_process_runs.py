@@ -85,9 +85,9 @@ def test_a_prelude_long_after_another_one_is_that_of_another_process(tmp_path: P
 def test_of_a_process_that_restarts_all_the_time_each_log_is_asked_for_its_ends_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("server.log", "kafkaServer.out"):
-        (tmp_path / "kafka-1").mkdir(exist_ok=True)
-        (tmp_path / "kafka-1" / name).write_text(lines(1, starts=(*range(40),), elected=()))
+    (tmp_path / "kafka-1").mkdir()
+    for at, name in enumerate(("server.log", "kafkaServer.out"), 1):  # the lines of the two differ by a millisecond
+        (tmp_path / "kafka-1" / name).write_text(lines(at, starts=(*range(40),), elected=()))
     asked: list[int] = []
     ends = process_runs._ends
 
