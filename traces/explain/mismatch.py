@@ -475,10 +475,13 @@ def _inversions(
     it.
     """
     read: list[OrderedObservation] = []
+    last = -inf
     for move in path.moves() if path is not None else ():
         if move.item is None:
             continue
-        for earlier in read:
+        # Most items may have happened after all that were read, so that no pair has to be looked at.
+        for earlier in read if last - move.item.latest > min(0, order.skew) else ():
             if order.precedes(move.item, earlier):
                 yield order.excess(move.item, earlier), earlier, move.item
         read.append(move.item)
+        last = max(last, move.item.earliest)

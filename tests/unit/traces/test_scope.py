@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,7 @@ trace log:
 """
 
 
-def answer(folder: Path, spec: str, *events: dict[str, object]) -> Validation:
+def answer(folder: Path, spec: str, *events: Mapping[str, object]) -> Validation:
     loaded = load_text(spec)
     (folder / "log.jsonl").write_text("".join(json.dumps(each) + "\n" for each in events), encoding="utf-8")
     reading = read_logs([folder / "log.jsonl"], ReadOptions(source=source_of(loaded, None)))
