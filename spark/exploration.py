@@ -44,7 +44,7 @@ from assay.spark.session.options import ClusterOptions
 from assay.spark.session.session import configured
 from assay.spark.session.ship_bitcode import pack
 from assay.spark.storage.filesystem import Storage
-from assay.spark.storage.manifest import Manifest, newest
+from assay.spark.storage.manifest import NOT_RESUMED, Manifest, newest
 from assay.spark.tasks.job import JobFailedError
 from assay.spark.tasks.preflight import as_unusable, require_suitable_cluster, slots, why_not_direct
 from assay.spark.tasks.task import NO_FILES, Job
@@ -52,7 +52,7 @@ from assay.spark.tasks.task import NO_FILES, Job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_RESUMED, NO_DIRECT, WRONG_PARTITIONS = "E835", "E837", "E838"
+NO_DIRECT, WRONG_PARTITIONS = "E837", "E838"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,12 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import Statistics
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.search.shared_levels import SharedLevels
 from assay.spark.session.options import OUT
 from assay.spark.storage.filesystem import Storage, new_name
-from assay.spark.storage.manifest import STATES, LevelPart, Manifest, prints_of, sweep
+from assay.spark.storage.manifest import NOT_RESUMED, STATES, LevelPart, Manifest, prints_of, sweep
 from assay.spark.tasks.job import SECONDS, JobFailedError
 from assay.spark.tasks.task import TaskReport
 
@@ -136,9 +137,14 @@ class ClusterSearch(BlockSearch):
             raise Stopped(self._not_written(error)) from None
 
     def _go_on(self, manifest: Manifest) -> None:
-        """Take over what an earlier job came to."""
+        """Take over what an earlier job came to. Raises ``SpecError`` (E835) where it began with other states."""
         self.refines = False
+        begun = [chunk.rows.tobytes() for chunk in self.shared.chunks(0)]
         self.shared.restart(manifest.levels)
+        # The identity is a hash of compiled code. It says nothing about initial states that the evaluator has listed.
+        if b"".join(chunk.rows.tobytes() for chunk in self.shared.chunks(0)) != b"".join(begun):
+            text = f"`{self._at.storage.uri}` is of another spec: it has other initial states"
+            raise SpecError([Diagnostic(NOT_RESUMED, NOWHERE, text)])
         saved = manifest.saved
         for name in COUNTED:
             getattr(self.tally, name)[:] = saved.tallies[name]

@@ -30,6 +30,7 @@ from assay.checker.layout.row import Rows
 from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.storage.filesystem import Storage
 
+NOT_RESUMED = "E835"
 FORMAT = 1
 PREFIX = "manifest-"
 STATES = "states-"

@@ -1,14 +1,23 @@
-"""Of what several tasks have found the same is looked at, whichever was done first."""
+"""Of what several tasks have found the same is looked at, whichever was done first; a search that goes on is the same."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.explicit.shard import ShardFinding
-from assay.spark.search.cluster_bfs import ClusterSearch
+from assay.checker.options import SearchOptions
+from assay.checker.report import Outcome
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.load import load_text
+from assay.spark.exploration import Exploration, searched
+from assay.spark.search.cluster_bfs import ClusterSearch, SearchSite
+from assay.spark.storage.filesystem import Storage
+from assay.spark.storage.manifest import newest
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -21,3 +30,34 @@ def test_of_each_kind_the_finding_with_the_smallest_fingerprint_counts(order: tu
     )
     ClusterSearch._note(search, reports, 4)  # type: ignore[arg-type]  # what it reads of them
     assert sorted(noted, key=lambda each: each[0].kind) == [(found[1], 4), (ShardFinding("state", 1, 3, (3,)), 4)]
+
+
+COUNT = """module count
+state:
+    a: 0 .. 9 in 1 .. {}
+    b: 0 .. 9 = 0
+action up:
+    when room: b < 9
+    b := b + 1
+terminal done: b == 9
+invariant low: a + b < 12
+"""
+
+
+def test_a_search_with_other_initial_states_does_not_go_on(tmp_path: Path) -> None:
+    """Compiled code does not tell them apart, and the states that are kept would answer for those of the other spec."""
+    storage, nobody = Storage(str(tmp_path / "work")), SimpleNamespace(name="none", dear=True, close=lambda: None)
+    storage.begin()
+
+    def go_on(most: int, **limits: int) -> Exploration:
+        kernel, options = load_text(COUNT.format(most)).kernel, SearchOptions(**limits)  # type: ignore[arg-type]
+        site: Any = SearchSite(nobody, storage, "program", newest(storage))
+        return searched(kernel, compile_kernel(kernel, options, tmp_path / "objects"), options, site)
+
+    assert go_on(2, max_depth=3).report.properties
+    with pytest.raises(SpecError) as problem:
+        go_on(7)
+    (found,) = problem.value.diagnostics
+    assert (found.code, "it has other initial states" in found.message) == ("E835", True)
+    (low,) = [each for each in go_on(2).report.properties if each.name == "low"]
+    assert low.outcome is Outcome.HOLDS
