@@ -92,6 +92,7 @@ def _tuned(connection: socket.socket) -> socket.socket:
 
 def listen(host: str, backlog: int) -> socket.socket:
     """A socket that listens at one address of this machine, at a free port."""
+    # An address of the sixth version alone has colons.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.bind((host, 0))
@@ -103,6 +104,7 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
     """Receive so many bytes; raises ``ConnectionError`` if the other side closes the connection before."""
     content = bytearray()
     while len(content) < size:
+        # In blocks: `recv` takes as much memory as it is asked for, whatever comes.
         more = connection.recv(min(size - len(content), 1 << 20))
         if not more:
             raise ConnectionError("the other side is gone")

@@ -156,6 +156,7 @@ class LevelKeeper:
             found = self._shard.findings(known) if count else []
             part = work.with_keys(work.file(work.level + 1, count), self._levels.chunks(0))
             self._levels.close()
+        # Both stages of a task count: the first what it generated, the second what was new.
         counts = work.counts()
         tally = {name: [a + b for a, b in zip(first.tally[name], counts[name], strict=True)] for name in counts}
         return replace(

@@ -159,6 +159,7 @@ def index_incoming_steps(graph: GraphInfo, part: int, packets: Iterable[bytes]) 
 
     # A limit of the search may have left out the state to which a step leads.
     known = numbers != NOWHERE
+    # By target: trimming asks which steps lead to a state that changed.
     order = np.argsort(numbers[known], kind="stable")
     degrees = np.bincount(numbers[known], minlength=summary.states)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)]).astype(np.int64)

@@ -190,6 +190,7 @@ def send_messages(search: PathSearch, part: int) -> Iterator[ShuffleBatch]:
     something.
     """
     for each in search.work(part).messages(search.approach(part)):
+        # The wider numbers come first, so that each array of the packet lies at a multiple of its width.
         head = np.array([each.way, len(each.states)], np.int64)
         yield each.part, b"".join(array.tobytes() for array in (head, each.hops, each.states, each.labels))
     yield part, b""
@@ -215,6 +216,7 @@ def look_up_states(product: ProductInfo, wanted: tuple[tuple[int, int], ...], pa
     for level, some in own_rows(product.graph, part):
         while left and left[0] < first + len(some):
             found.append([left[0], level, some[left[0] - first].tolist()])
+            # Sorted, so that the next one wanted is always in front.
             del left[0]
         if not left:
             break

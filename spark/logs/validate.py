@@ -110,6 +110,7 @@ def validating(
             shared = shared_answers(rows)
             slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
             events = _events(rows) if keep_executions else {}
+        # Without what the caller does inside the context, such as writing tables.
         seconds = perf_counter() - begun
         yield ClusterWork(
             tuple(
@@ -177,6 +178,7 @@ def cluster_rows(
     rows = begun.union(read).persist()
     found = _validate_clusters(rows, job, len(inputs.clusters))
     try:
+        # Empty but for layouts that parts cannot show. The job computes what `found` keeps for the others.
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
@@ -197,6 +199,7 @@ def _no_files(clusters: Sequence[str]) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     count = len(clusters)
+    # A part of 0 and no content: `texts_of` skips this row by its number.
     columns = {
         "cluster": pa.array(clusters, pa.string()),
         "file": pa.array([NO_FILE] * count, pa.int32()),
@@ -253,6 +256,7 @@ def slice_answers(
     ]
     if not bundles:
         return {}
+    # As many as when the bundles were made, so that each task gets about one bundle.
     tasks = how.tasks or TASKS_PER_CORE * slots(spark)
     task = partial(cluster_tasks.answer_slices, known, keep_executions, question.read)
     found = partition_by_task(

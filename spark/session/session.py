@@ -182,6 +182,7 @@ def _started(master: str, settings: Mapping[str, str], folder: Path) -> SparkSes
         except BaseException:
             _end()
             raise
+        # One more attempt alone, and none for an error that would come again: a user waits for each.
         if len(failed) > 1 or any(LASTING.search(line) for line in _said(*failed[0])):
             raise SpecError([_not_started(master, failed)])
         LOGGER.warning("Spark did not start and is started again: %s", " | ".join(_shown(*failed[0])))

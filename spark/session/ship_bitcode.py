@@ -34,6 +34,7 @@ def unpack(content: bytes) -> Compiled:
     of it.
     """
     found = json.loads(content)
+    # Tasks see rows only; the driver alone turns them into states with names.
     layout = RowLayout(found["words"], ())
     hits, guards = tuple(found["hits"]), tuple((action, label) for action, label in found["guards"])
     program = Program(found["text"], layout, hits, (), (), (), found["symmetric"], found["conditions"])

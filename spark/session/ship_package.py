@@ -25,6 +25,7 @@ def ship(spark: SparkSession) -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # not before: executors that start later fetch it too
     path = Path(folder) / f"assay-{assay.__version__}.zip"
     pack(path)
+    # Also for sessions of Spark Connect, which have no `SparkContext.addPyFile`.
     spark.addArtifacts(str(path), pyfile=True)
 
 
@@ -40,6 +41,7 @@ def _files(folder: Path) -> Iterator[Path]:
     """The files below a folder, following links: in a checkout the packages are links."""
     for entry in sorted(folder.iterdir()):
         if entry.is_dir():
+            # Compiled files are of this machine's Python; executors make their own.
             if entry.name != "__pycache__":
                 yield from _files(entry)
         else:

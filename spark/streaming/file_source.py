@@ -102,6 +102,7 @@ class GrowingReader(DataSourceStreamReader):
         found twice, while others grew, is forgotten.
         """
         before, found = dict(start or {}), Offset()
+        # A Spark that passes no offset gets no generations: there, a file that shrank is not noticed.
         newest = newest_generations(before)
         for path, stream in _plain_files(
             self._path, []

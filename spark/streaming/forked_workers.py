@@ -37,6 +37,7 @@ def run_in_fork(others: Sequence[Callable[[], bytes]], own: Callable[[], T]) -> 
     begun = monotonic()
     children = [_start(other) for other in others]
     try:
+        # After the children have begun, so that all work at once.
         mine = own()
         until = monotonic() + (monotonic() - begun) + EXTRA_SECONDS
         return mine, [None if child is None else _result(child[1], until) for child in children]

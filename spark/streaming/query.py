@@ -134,6 +134,7 @@ class Directory:
             listed = _listed(now.get(key, own[-1].path), end_of(own if again else row))
             texts.on_the_way += filter(None, [None if again else gap_notice(listed.name, own)])
             found = None if again else join_file_parts(options, listed, [each.piece for each in row])
+            # Only a text that its pieces cannot show: of all others the pieces count, and equal records count once.
             if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
                 continue  # its lines are read from the compressed file
             if row or again:

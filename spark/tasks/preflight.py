@@ -127,6 +127,7 @@ def _versions_of_executors(
         if interrupted():
             raise KeyboardInterrupt
 
+    # As many tasks as the search will have: where all run at once, each executor is asked that will run one.
     frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
     rows = run_and_wait(spark, frame.collect, check_stop, "assay: do the executors suit?")
     return [json.loads(row.found) for row in rows]

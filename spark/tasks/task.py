@@ -148,6 +148,7 @@ class TaskWork:
         for some in self._rows(self.level, self.manifest.levels[self.level]):
             stage, at = levels.stage(len(some)), levels.staged
             stage.rows[at : at + len(some)] = some
+            # Predecessors are in the level file already; to expand states their rows suffice.
             stage.parents[at : at + len(some)] = 0
             stage.actions[at : at + len(some)] = 0
             levels.commit(len(some))
@@ -209,6 +210,7 @@ class TaskWork:
 
     def counts(self) -> dict[str, list[int]]:
         """The counters since the last call."""
+        # A task reports level by level, and the driver adds up.
         found = {name: getattr(self.tally, name).tolist() for name in COUNTED}
         for name in COUNTED:
             getattr(self.tally, name)[:] = 0
