@@ -170,8 +170,8 @@ def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
 def _parts(spark: SparkSession, spread: ClusterOptions) -> int:
     """How many tasks share the work: as many as run at once, unless the user has said how many."""
     parts = spread.partitions or min(slots(spark), OWNERS)
-    if parts > OWNERS:
-        text = f"states are dealt to {OWNERS} owners, and so to no more than {OWNERS} tasks"
+    if not 0 < parts <= OWNERS:
+        text = f"states are dealt to {OWNERS} owners, and so to 1 to {OWNERS} tasks, not to {parts}"
         raise SpecError([Diagnostic(WRONG_PARTITIONS, NOWHERE, text)])
     return parts
 

@@ -14,8 +14,9 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
-from assay.spark.exploration import Exploration, searched
+from assay.spark.exploration import Exploration, explore, searched
 from assay.spark.search.cluster_bfs import ClusterSearch, SearchSite
+from assay.spark.session.options import ClusterOptions
 from assay.spark.storage.filesystem import Storage
 from assay.spark.storage.manifest import newest
 
@@ -61,3 +62,10 @@ def test_a_search_with_other_initial_states_does_not_go_on(tmp_path: Path) -> No
     assert (found.code, "it has other initial states" in found.message) == ("E835", True)
     (low,) = [each for each in go_on(2).report.properties if each.name == "low"]
     assert low.outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("parts", [-1, 257])
+def test_a_number_of_tasks_that_owners_cannot_be_dealt_to_is_refused(parts: int) -> None:
+    with pytest.raises(SpecError) as problem:
+        explore(None, load_text(COUNT.format(1)).kernel, cluster=ClusterOptions(parts))  # type: ignore[arg-type]  # no session is asked
+    assert [each.code for each in problem.value.diagnostics] == ["E838"]
