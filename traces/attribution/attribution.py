@@ -107,6 +107,9 @@ def _after(event: Event, past: CausalPast) -> Event:
     return replace(event, past=past)
 
 
+_MOST_DIGITS = 19
+"""The number of a run has fewer."""
+
 TOGETHER = ProcessRun("", 1)
 """The writer of events whose order is that of one file of all nodes, or of one sequence of numbers."""
 
@@ -147,7 +150,11 @@ def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
     for stream in streams:
         if stream.run is TOGETHER:
             for event in stream.events:
-                found.setdefault(str(event.fields["node"]), set()).add(1)
+                node = str(event.fields["node"])
+                # `n#3` is the third run of `n`. A clause may read a field `run` of its own, which is any text.
+                number = str(event.fields["run"]).removeprefix(f"{node}#")
+                is_later = number != event.fields["run"] and number.isdecimal() and len(number) < _MOST_DIGITS
+                found.setdefault(node, set()).add(int(number) if is_later else 1)
         else:
             found.setdefault(stream.run.node, set()).add(stream.run.number)
     return found

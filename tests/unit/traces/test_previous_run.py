@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from assay.grammar.load import load_text
-from assay.traces.log_reader import read_logs
+from assay.traces.log_reader import ReadOptions, read_logs
+from assay.traces.observe.model_size import source_of
 from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
 
@@ -57,3 +58,13 @@ def test_a_first_run_has_none_before_it(tmp_path: Path) -> None:
     assert verdict(tmp_path, f"{ENDS}\n    on Alone(previous_run: Process): observe not (previous_run in up)") is (
         TraceVerdict.CONSISTENT
     )
+
+
+def test_runs_are_counted_in_a_file_that_holds_those_of_all_nodes(tmp_path: Path) -> None:
+    spec = load_text(
+        SPEC.replace("    RULE\n", "").replace("from toy", "from events").replace("order: file", "order: lines")
+    )
+    events = [{"event": "Started", "node": node, "run": run} for node, run in (("n", 1), ("m#2", 1), ("n", 3))]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(each) + "\n" for each in events))
+    reading = read_logs([tmp_path], ReadOptions(source=source_of(spec, None)))
+    assert {node.name: node.runs for node in reading.nodes} == {"n": 3, "m#2": 1}
