@@ -5,6 +5,7 @@ Shutdowns that cannot move leaders, and registrations that are refused, are such
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.grammar.lazy_dataclass import dataclass
@@ -86,12 +87,17 @@ class _State:
 def _leaderless(reading: LogReading, ends: int) -> Iterator[TroubleFinding]:
     """Partitions without a leader to the end of the logs of a KRaft controller, by the brokers that may lead them."""
     states: dict[str, _State] = {}
+    # By topic, so that a cluster of which thousands of topics are deleted is not gone through for each.
+    of_topic: dict[str, list[str]] = defaultdict(list)
     for event in _in_time(reading.of_kinds(_CHANGES | _REMOVED)):
+        name = _name(event)
         if event.kind in _REMOVED:
-            topic = event.fields.get("topic")
-            states = {name: each for name, each in states.items() if name.rpartition("-")[0] != topic}
-        else:
-            _change(states.setdefault(_name(event), _State()), event)
+            for each in of_topic.pop(str(event.fields.get("topic")), ()):
+                states.pop(each, None)
+            continue
+        if name not in states:
+            of_topic[name.rpartition("-")[0]].append(name)
+        _change(states.setdefault(name, _State()), event)
     waiting: dict[frozenset[int], list[tuple[str, LogRecord]]] = {}
     for name, state in states.items():
         if state.since is not None and ends - (state.since.time or 0) >= NO_LEADER_MS:

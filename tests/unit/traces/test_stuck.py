@@ -170,3 +170,11 @@ def test_the_candidate_of_an_excerpt_waits_if_it_has_tried_often(retries: int, f
     found = list(waiting(reading, TroubleLines(reading)))
     assert [each.heading for each in found] == ["the metadata quorum has no majority"] * findings
     assert all("[1, 2]" in each.text for each in found)
+
+
+def test_a_partition_of_a_topic_that_was_removed_and_made_again_waits_as_a_new_one(tmp_path: Path) -> None:
+    removed = f"01:20 INFO [QuorumController id=101] Removed topic pay with ID smRuOl6HR0OTTzFy02xKqA. ({CONTROLLER})"
+    assert found_in([GONE, LOST, removed, ELSEWHERE], tmp_path) == []
+    again = change("01:30", f"pay-3 {TOPIC}: leader: 2 -> -1, leaderEpoch: 2 -> 3, partitionEpoch: 3 -> 4")
+    (found,) = found_in([GONE, LOST, removed, again, ELSEWHERE], tmp_path)
+    assert found.partitions == ("pay-3",)
