@@ -96,7 +96,13 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("BagFilter", "BagFilter(b, Test(_)) == [x \\in {y \\in DOMAIN b : Test(y)} |-> b[x]]"),
     Operator("BagSize", "BagSize(b) == Fold(LAMBDA total, x : total + b[x], 0, DOMAIN b)", ("Fold",)),
     Operator("BagsWithin", "BagsWithin(S, n) == {b \\in S : BagSize(b) <= n}", ("BagSize",)),
-    Operator("BagSum", "BagSum(a, b) == [x \\in DOMAIN a \\cup DOMAIN b |-> Copies(a, x) + Copies(b, x)]", ("Copies",)),
+    Operator(
+        "BagSum",
+        "\\* the two are elements of a set, so that TLC evaluates each once, in a sum of sums too\n"
+        "BagSum(a, b) ==\n"
+        "    CHOOSE sum \\in {[x \\in DOMAIN p[1] \\cup DOMAIN p[2] |-> Copies(p[1], x) + Copies(p[2], x)] : p \\in {<<a, b>>}} : TRUE",
+        ("Copies",),
+    ),
     Operator(
         "BagMinus",
         "BagMinus(a, b) == [x \\in {y \\in DOMAIN a : a[y] > Copies(b, y)} |-> a[x] - Copies(b, x)]",
