@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,9 @@ ALTERNATIVES_TRIED = 80
 
 TIMES = 10**9
 """Numbers from here on are compared as times are: seconds or milliseconds since 1970."""
+
+LONGEST_BITS = 10_000
+"""A number of more bits is compared by their count."""
 
 NUMBERS_TRIED = 200
 """The most values that are tried of a number as large as a time: nine for each of its digits, and the hints."""
@@ -67,7 +70,8 @@ def _numbers(value: int, hints: Sequence[Value]) -> Iterator[int]:
     for at in range(len(digits)):
         for digit in "0123456789":
             if len(digits) == 1 or at > 0 or digit != "0":
-                yield int(digits[:at] + digit + digits[at + 1 :])
+                number = int(digits[:at] + digit + digits[at + 1 :])
+                yield -number if value < 0 else number
 
 
 def _optional(value: Some | None, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
@@ -164,6 +168,11 @@ def _all_fit(values: Sequence[Value], fields: Sequence[t.FieldType]) -> bool:
     )
 
 
+def distinct(values: Iterable[Value]) -> list[Value]:
+    """Some values, each once. Python takes `True` and 1 for one value, and a field of a number has no `True`."""
+    return list({(each.__class__, each): each for each in values}.values())
+
+
 def parts(value: Value) -> Iterator[Value]:
     """A value and all values nested in it."""
     yield value
@@ -244,5 +253,8 @@ def _plain(value: Value) -> str:
             return ",".join(sorted(map(_plain, value)))
         case tuple():
             return ",".join(map(_plain, value))
+        # Python writes no integer of more than 4,300 digits, which an expression of the model may have computed.
+        case int() if value.bit_length() > LONGEST_BITS:
+            return f"{value.bit_length()} bits"
         case _:
             return str(value)

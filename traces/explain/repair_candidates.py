@@ -15,7 +15,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
-from assay.traces.explain.alternative_values import alternatives, distance, fits, parts, telling_parts
+from assay.traces.explain.alternative_values import alternatives, distance, distinct, fits, parts, telling_parts
 from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
@@ -147,12 +147,12 @@ class DoubtedValues:
 def doubted_values(found: Iterable[Suspect]) -> DoubtedValues:
     """The values of some suspects."""
     atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
-    wholes = dict.fromkeys(each.value for atom in atoms for each in atom.model)
-    in_model = dict.fromkeys(part for whole in wholes for part in parts(whole))
-    logged = dict.fromkeys(each.value for atom in atoms for each in atom.log)
+    wholes = distinct(each.value for atom in atoms for each in atom.model)
+    in_model = distinct(part for whole in wholes for part in parts(whole))
+    logged = distinct(each.value for atom in atoms for each in atom.log)
     bounds = (bound for atom in atoms for bound in atom.bounds)
-    hints = dict.fromkeys([*in_model, *(part for whole in logged for part in parts(whole)), *bounds])
-    return DoubtedValues(frozenset(in_model), list(hints))
+    hints = distinct([*in_model, *(part for whole in logged for part in parts(whole)), *bounds])
+    return DoubtedValues(frozenset(in_model), hints)
 
 
 def _consumed(path: SearchPath) -> list[OrderedObservation]:
@@ -302,12 +302,13 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
 
 def values_nearby(ranked: Sequence[Suspect]) -> list[Value]:
     """The values that lines state where they contradict the model, and the numbers beside them."""
-    # A dictionary, not a set: only the first values are tried, and these must not depend on hashes.
-    hints = dict.fromkeys(
+    # In their order, not as a set: only the first values are tried, and these must not depend on hashes.
+    hints = distinct(
         part for one in ranked for each in one.obstacles for logged in each.atom.log for part in parts(logged.value)
     )
-    numbers = {n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)}
-    return [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
+    known = [each for each in hints if isinstance(each, int) and not isinstance(each, bool)]
+    numbers = {n for number in known for n in (number, number - 1, number + 1)}
+    return [*sorted(numbers), *(each for each in hints if not isinstance(each, int) or isinstance(each, bool))]
 
 
 def added_at(

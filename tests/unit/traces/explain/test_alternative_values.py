@@ -10,10 +10,13 @@ import pytest
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, Some
 from assay.traces.explain.alternative_values import alternatives, distance, parts, telling_parts
-from assay.traces.explain.repair_candidates import values_nearby
+from assay.traces.explain.blame import Obstacle, Suspect
+from assay.traces.explain.failed_atoms import AtomValue, FailedAtom
+from assay.traces.explain.repair_candidates import doubted_values, values_nearby
 
 BROKER = t.AtomType(t.Sort("Broker", ("1", "2", "3"), symmetric=True))
 TERM = t.RangeType(0, 500, sized=True)
+NOTHING: Any = None
 ONE, TWO, THREE = (Atom("Broker", i, str(i + 1)) for i in range(3))
 
 
@@ -91,3 +94,22 @@ def test_values_nearby_come_in_the_order_in_which_lines_state_them() -> None:
     logged = [SimpleNamespace(value=each) for each in [*stated, 5]]
     ranked: Any = [SimpleNamespace(obstacles=[SimpleNamespace(atom=SimpleNamespace(log=logged))])]
     assert values_nearby(ranked) == [4, 5, 6, *stated]
+
+
+def test_a_digit_of_a_negative_number_may_be_wrong_too() -> None:
+    found = alternatives(-12, t.RangeType(-99, 99))
+    assert {-11, -13, -22, -10} <= set(found)
+    assert all(isinstance(other, int) and other <= 0 for other in found)
+
+
+def test_true_does_not_hide_the_number_one() -> None:
+    logged = (AtomValue(NOTHING, True), AtomValue(NOTHING, 1), AtomValue(NOTHING, 7))
+    atom = FailedAtom(NOTHING, logged, logged)
+    suspect = Suspect(NOTHING, "act", (Obstacle("guard", "g", atom),), 0, NOTHING)
+    for values in (values_nearby([suspect]), doubted_values([suspect]).hints):
+        assert [each for each in values if each == 1 and not isinstance(each, bool)] == [1]
+        assert [each for each in values if isinstance(each, bool)] == [True]
+
+
+def test_a_number_that_python_does_not_write_is_a_hint_like_any_other() -> None:
+    assert alternatives(5, t.INT, [10**5_000])[:2] == [6, 4]
