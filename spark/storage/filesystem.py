@@ -44,7 +44,10 @@ class Storage:
     @cached_property
     def folder(self) -> Path | None:
         """The folder, where the URI is one of this machine; None for a remote file system."""
-        parts = urlsplit(self.uri)
+        try:
+            parts = urlsplit(self.uri)
+        except ValueError as error:
+            raise OSError(0, str(error)) from None
         if parts.scheme == "file":
             return Path(unquote(parts.path))
         # A plain path is taken as it is: it may have `?`, `#` and `%`, which mean something in a URI alone.

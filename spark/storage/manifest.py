@@ -120,7 +120,7 @@ def unpack(content: bytes) -> Manifest:
             for level in whole["levels"]
         )
         return Manifest(whole["identity"], whole["kernel"], levels, from_json(whole["search"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):  # the last where it is JSON, and no object
         raise DamagedError("it is no manifest of assay") from None
 
 

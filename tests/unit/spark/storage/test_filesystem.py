@@ -82,3 +82,9 @@ def test_of_a_file_that_cannot_be_written_nothing_stays(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="manifest"):
         Storage(str(tmp_path)).write("manifest", b"content")
     assert [each.name for each in tmp_path.iterdir()] == ["manifest"]
+
+
+@pytest.mark.parametrize("uri", ["//[work", "s3://[bucket/work"])
+def test_what_is_no_uri_cannot_be_reached(uri: str) -> None:
+    with pytest.raises(OSError, match="Invalid"):
+        Storage(uri).begin()
