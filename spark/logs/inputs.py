@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from glob import glob, has_magic
 from itertools import chain, groupby
@@ -106,9 +107,10 @@ def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) ->
 def _expand_pattern(path: str) -> list[Path]:
     """A path, or what matches it if it is a pattern."""
     # A file whose own name has a bracket is that file. A pattern without a match stays, so that it is refused by
-    # name.
-    if has_magic(path) and not Path(path).exists():
-        return [Path(found) for found in sorted(glob(path, recursive=True))] or [Path(path)]  # noqa: PTH207 - of any path
+    # name, as is one that is too long for a file's name.
+    with suppress(OSError):
+        if has_magic(path) and not Path(path).exists():
+            return [Path(found) for found in sorted(glob(path, recursive=True))] or [Path(path)]  # noqa: PTH207 - of any path
     return [Path(path)]
 
 

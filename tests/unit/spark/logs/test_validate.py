@@ -217,6 +217,7 @@ def test_input_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.log").touch()
     assert listing_codes("-") == ["E842"]
     assert listing_codes(str(tmp_path / "nothing*.log")) == ["E601"]
+    assert listing_codes("long" * 2_000 + "*") == ["E601"]
     assert listing_codes(str(tmp_path), clusters="(") == ["E841"]
     assert listing_codes(str(tmp_path), clusters="a.log") == ["E841"]
     assert listing_codes(str(tmp_path), clusters="(b.log)") == ["E841"]
