@@ -127,6 +127,7 @@ def without_known(validation: Validation, known: Sequence[str]) -> Validation:
         own = [each for each, id_ in zip(accepted, ids, strict=True) if id_ == name]
         text = f"{len(own):,} findings {name} are known and accepted, such as `{own[0].event.record.message.partition(chr(10))[0]}`"
         answer = _without(answer, own, Notice("known finding", own[0].place, text))
+    # An id that no longer occurs is told, so that a list of accepted findings does not outlive them.
     absent = [name for name in dict.fromkeys(known) if name not in ids]
     notices = tuple(Notice("known finding", None, f"the known finding {name} did not occur") for name in absent)
     return replace(answer, notices=(*answer.notices, *notices))

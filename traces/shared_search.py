@@ -91,6 +91,7 @@ def check(
 def _is_further(found: SharedValidation) -> bool:
     """Whether a search from another beginning has an answer, or a beginning that it may go on from."""
     findings = found.findings
+    # An execution that rests on something absurd is no answer, so the next beginning is tried.
     if findings.path is not None:
         return found.absurd is None
     return findings.beginning is not None or any(each.contradiction is not None for each in findings.violations)
@@ -124,6 +125,7 @@ def check_from(
     writer = ConditionPrinter(loaded.sources)
     log = LogPart(loaded, model.plan, options, parts.shared.table)
     findings = MismatchFindings()
+    # Without a line there is nothing to search; slices alone still need the initial state.
     if compared.streams or parts.slices:
         findings = explain_and_continue(search, writer, options, log)
     # In front: a value that the model does not have is wrong whatever the search found behind it.

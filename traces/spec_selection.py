@@ -73,6 +73,7 @@ def select_spec(
     lines, the first is selected: nothing fits it.
     """
     present = frozenset(kind for kind, count in kinds.items() if count).union(signs)
+    # In the order of the table, which is that of preference.
     fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
         others = () if fitting[0].alone else (each.alone for each in fitting)

@@ -226,6 +226,7 @@ def conclude(
     broken = _all_broken(shared, results, whole)
     rests_on = _rests_on(shared, results)
     lines_held = _held(shared, answers)
+    # Of a log from birth every line is held against what came before, so that its count does not matter.
     held = bool(lines_held or (shared.held is None and not rests_on))
     count = sum(each.count for each in unread)
     verdict = _verdict(shared, violations, results, whole, checked=checked, unread=count, broken=broken)

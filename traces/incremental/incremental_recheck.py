@@ -97,6 +97,7 @@ class Retrial:
         # with_timeline returns the same object if no slice sees a difference: then only touched slices are checked.
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
+        # A property of the shared part is weaker than a slice without an execution, or an open one.
         verdict = TraceVerdict.VIOLATED if broken and found.verdict is TraceVerdict.CONSISTENT else found.verdict
         return replace(found, verdict=verdict, properties=(*broken, *found.properties))
 

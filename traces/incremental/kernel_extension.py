@@ -228,6 +228,7 @@ def _named(value: object, added: Added, named: object) -> object:
         case Atom(sort, _, name):
             return sort, name
         case FrozenMap():
+            # Entries of new elements are left out, because the old timeline could not have had them.
             kept = ((key, each) for key, each in value.items() if not _is_new(key, added))
             return frozenset((named(key), named(each)) for key, each in kept)
         case frozenset():

@@ -306,6 +306,7 @@ class SliceProgress:
         _store_counts(joiner, self._points, found.node, point)
         for each in points:
             each.settle()
+        # From now on any change of the shared state may matter, whatever its time.
         if skips:
             self.until = inf
         verdict, reason = found.verdict, found.reason
@@ -357,6 +358,7 @@ def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> SliceChec
     """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = IdentityMemo((node, PathCounts({}, ())) for node in begin)
+    # In the order of the table, as a check of all lines has them.
     rest = sorted(items, key=lambda item: item.index)
     return SliceCheckpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, (), False, 0, ways)
 
@@ -421,6 +423,7 @@ def _counts_to_end(
     """
     if found.missing or found.unplaced:  # properties are not checked on such an execution, nor on one that continues it
         return None
+    # Not from the beginning: the steps before the checkpoint were counted when it was made.
     nodes = _since(point, found.node)
     if nodes[0] not in point.ways:
         return None

@@ -77,6 +77,7 @@ class CoordinatorTerms:
         own = [term for term in self._of(fact) if self.holders[term] == holder]
         if any(self.first[term].time <= fact.time + NEAR for term in own):
             return self._another(fact, holder) if fact.event.kind in self._coordinator["known"] else None
+        # By epoch, not by time: terms are pairs of incarnation and epoch, and clocks of nodes differ.
         coming = min((term for term in self._of(fact) if self.first[term].time > fact.time), default=None)
         if coming is None or coming in own:
             return coming
@@ -89,6 +90,7 @@ class CoordinatorTerms:
         known = self._of(fact)
         if any(self.holders[term] == holder for term in known if abs(self.first[term].time - fact.time) <= NEAR):
             return None
+        # There is one at least: `_needed` found a term of this very controller by this time.
         last = max(term for term in known if self.first[term].time <= fact.time + NEAR)
         following = last[0], last[1] + 1
         is_open = self.holders[last] != holder and self.holders.get(following, holder) == holder

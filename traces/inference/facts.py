@@ -91,8 +91,10 @@ def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
     found: list[tuple[Field, Fact]] = []
     since: dict[Field, float] = {}
     for fact in sorted((Fact(each, each.record.time or 0) for each in listing), key=_time):
+        # A field of another form, such as a damaged one, lists nobody.
         held = [each for name in own["new"] if isinstance(each := fact.get(name), tuple)]
         for member in (each for members in held for each in members):
+            # Only registrations since it was new last: a member that left and came again registered twice.
             if not any(since.get(member, -inf) < time <= fact.time + NEAR for time in entered[member]):
                 found.append((member, fact))
             since[member] = fact.time + NEAR
@@ -229,6 +231,7 @@ def _sessions(run: str, events: Sequence[Event], told_later: Mapping[LogPosition
             time, place = attempt.record.time or 0, attempt.record.place
             if current is not None:
                 yield ended(run, time, place)
+            # A name that no log has: ids of ZooKeeper are hexadecimal.
             current = named or f"session {count} of {run}"
             yield opened(run, current, time, place)
         attempt = None

@@ -97,6 +97,7 @@ def _spans(reading: LogReading, logger: str) -> dict[int, tuple[int, int]]:
         reported = times[times != NEVER]
         if len(reported) and any(each.logger.startswith(logger) for each in traits(log.events)):
             for voter in voters.get(log.run.node, ()):
+                # Of several files of one voter the whole span: it wrote into one of them at any time of it.
                 begin, end = found.get(voter, (int(reported.min()), 0))
                 found[voter] = min(begin, int(reported.min())), max(end, int(reported.max()))
     return found
@@ -121,6 +122,7 @@ class _Inference:
         """Candidacies that were not logged, and leaders whose election was not logged."""
         own, named, terms = self._own, self._named_holders, self._terms
         # Leaders before the first known epoch, leaders whose election has no line, and candidacies without a line.
+        # Without any term the leader is supposed in the first one, so that the lowest known is the second.
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, UntimedEvent] = {}
         if unnamed is not None and lowest > 1 and lowest not in named:

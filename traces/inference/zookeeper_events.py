@@ -82,6 +82,7 @@ class _Inference:
                 *((("number", number, entered)) for number in self._numbers_in(fact)),
                 *((("term", term, True),) if isinstance(term, int) else ()),
             ):
+                # Versions and epochs are two counts, each with its own maximum.
                 known, since = most.get(what, (number, fact.time))
                 # Only lines about a registration or an election show a fall: maps of epochs in other lines may be old.
                 if telling and number < known and fact.time > since + APART:
@@ -141,6 +142,7 @@ class _Inference:
 
     def _entered(self, entry: UnloggedRegistration) -> Iterator[UntimedEvent]:
         own = self._member
+        # A session of its own, which no line names: what lines say of other sessions says nothing of it.
         session = entry.session or f"session of {entry.node} with {entry.number}"
         if not entry.is_within:
             yield started(entry.node, entry.member, entry.time, entry.place)
@@ -179,6 +181,7 @@ class _Inference:
             key = incarnation, member, max(numbers)
             entry = self._entry(key, unlogged.pop(key), str(run), self._session_of(run))
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
+        # Runs whose start is in the logs need none supposed; only their registration was not logged.
         begun = {str(run) for run in self._of_run.keys() - self._lost.keys()}
         for key, fact in unlogged.items():
             node = self._run_of(key[1], fact.time)
@@ -252,6 +255,7 @@ class _Inference:
         for fact in self._facts:
             if fact.event.kind in own["entered"]:
                 since.setdefault((self._incarnation_at(fact.time), fact.get(own["name"])), fact.time)
+        # Reversed, so that the first time at which a member is shown to be new is what stays.
         for member, fact in reversed(self._new):
             since[self._incarnation_at(fact.time), member] = fact.time
         for member, fact in self._there():
@@ -291,6 +295,7 @@ class _Inference:
         for fact in self._facts:
             for number in self._numbers_in(fact):
                 least[self._incarnation_at(fact.time)] = min(number, least.get(self._incarnation_at(fact.time), number))
+        # Numbers are given from 1 on, below the least that a line holds: zxids and epochs only grow.
         taken: Counter[int] = Counter()
         for entry in entries:
             taken[entry.incarnation] += 1
@@ -310,6 +315,7 @@ class _Inference:
             if self._incarnation_at(fact.time) == incarnation
             for n in self._numbers_in(fact)
         ]
+        # Above all that were seen by then, for a registration takes a higher number than any before.
         least = max((n for at, n in reported if at <= time), default=0) + 1
         return least if all(n > least for at, n in reported if at > time) else 0
 

@@ -135,6 +135,7 @@ class _Reader:
     def foreign(self, expr: k.Expr) -> Iterator[k.Expr]:
         """The subexpressions that read a slice variable at any key but the action's own slice."""
         match expr:
+            # The own entry alone: the whole map, even if only compared, would tie all slices together.
             case k.Lookup(_, k.StateVar(_, name), k.Local(_, key)) if name in self.names and key in self.slices:
                 return
             # A function with a slice parameter is inlined as such a `let`: its name stands for the own slice, too.
@@ -184,6 +185,7 @@ def _of_statement(
             # The keys of the path are read too: `tab[if marked[other] then 0 else 1] := …` depends on another slice.
             for expr in children(statement):
                 yield from _reads(action, expr, reader)
+            # Two mistakes in one test: a shared action changes a slice, or a slice's action changes what is shared.
             if (variable in names) == shared:
                 whose = "a slice" if shared else "all slices"
                 yield _problem(statement.span, f"`{action.name}` changes `{variable}`, which belongs to {whose}")

@@ -143,6 +143,7 @@ def key_of(name: str, value: Mapping[Field, Field]) -> Field:
     """
     if name in value:
         return name
+    # One alone: of two that are alike it is not known which one is meant.
     like = [key for key in value if isinstance(key, str) and _plain(key) == _plain(name)]
     if len(like) != 1:
         raise FieldMismatchError
@@ -210,6 +211,7 @@ class Reached:
 def needs(value: Field, type_: t.Type) -> Iterator[Named | Reached]:
     """What a field needs of the model's sets and ranges to have a value; nothing for a field of another form."""
     match type_:
+        # The same forms as `element` takes: a field that it refuses must not enlarge the model.
         case t.AtomType(sort) if isinstance(value, int | str) and not isinstance(value, bool):
             yield Named(sort.name, str(value))
         case t.RangeType(_, _, True) if isinstance(value, int | str) and not isinstance(value, bool):

@@ -218,6 +218,7 @@ def _causes(streams: Sequence[ObservationStream]) -> Iterator[tuple[int, dict[in
     """For each item, how far its past reaches in the other streams: what is left of it there, if lines were left out."""
     of_log: dict[int, tuple[int, list[int]]] = {}
     for number, stream in enumerate(streams):
+        # A stream holds lines of one log; the first tells which.
         pasts = [past for item in stream.items if (past := item.observation.event.past) is not None]
         if pasts:
             of_log[pasts[0].log] = number, sorted(past.position for past in pasts)
@@ -225,6 +226,7 @@ def _causes(streams: Sequence[ObservationStream]) -> Iterator[tuple[int, dict[in
         for item in stream.items:
             past = item.observation.event.past
             reached = () if past is None else ((of_log[log], count) for log, count in past.after if log in of_log)
+            # By what is left of the log: lines of the past that no rule reads are in no stream.
             counts = {other: bisect_left(positions, count) for (other, positions), count in reached if other != number}
             if any(counts.values()):
                 yield item.index, counts

@@ -52,6 +52,7 @@ class SlicedEvents:
         statements = self.shared.table.statements(self.names)
         found = self.shared.distinct(statements, self.shared.positions, (what, "shared"), make)
         if self.slices:
+            # All slices have one table, so one selection asks for the events of all.
             one, *others = self.slices.values()
             positions = np.concatenate([one.positions, *(each.positions for each in others)])
             found |= one.distinct(statements, positions, (what, "of slices"), make)
