@@ -88,6 +88,9 @@ def integer(value: Field) -> int:
         raise FieldMismatchError
     if isinstance(value, int):
         return value
+    # Python reads `1_0` as ten; in a log it is a name, and no other name's number.
+    if "_" in value:
+        raise FieldMismatchError
     try:
         return int(value, 16) if value.lower().startswith("0x") else int(value)
     except ValueError:

@@ -48,6 +48,8 @@ def test_a_field_becomes_a_value_of_the_type(field: Field, type_: t.Type, value:
         (None, BROKER),
         (None, TERM),
         ("x", TERM),
+        ("1_0", t.INT),
+        ("0x_7", TERM),
         (True, TERM),
         ("yes", t.BOOL),
         (1, t.SetType(BROKER)),
