@@ -88,7 +88,7 @@ class BlockSearch(CheckpointedSearch):
             for at, (name, into) in enumerate(compiled.refinements)
         ]
         self.tally = new_tally(compiled)
-        self._rounds = Rounds(compiled, self.levels, self._workers, self.tally.decisive, compiled.stubborn)
+        self._rounds = Rounds(compiled, self.levels, self._workers, self.tally.decisive, compiled.stubborn, drops=True)
         self._waiting = StatesInPart(may_ignore=compiled.stubborn is None or compiled.stubborn.may_ignore)
         # What is left out of steps depends on which states are new at once.
         late = self.may_go_to_disk and compiled.stubborn is None
@@ -401,7 +401,7 @@ class BlockSearch(CheckpointedSearch):
         for lane in lanes:
             self.tally.add(lane)
             self._waiting.add(lane)
-        self.generated += sum(lane.count for lane in lanes)
+        self.generated += sum(lane.generated for lane in lanes)
         self._place += sum(lane.done for lane in lanes)
         self._whole = True
 

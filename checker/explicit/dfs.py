@@ -319,7 +319,7 @@ class DepthFirstBlockSearch(BlockSearch):
         refused = list(self._refused_steps([lane]))
         new = self._push(lane, places)
         self.tally.add(lane)
-        self.generated += lane.count
+        self.generated += lane.generated
         stack = self.stacked.stack
         at = stack.top - new
         # A new state is known by its place on the stack. What was expanded is known by its position in the block, and

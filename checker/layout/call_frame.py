@@ -61,8 +61,18 @@ class ContextSlot(IntEnum):
     PAUSED = 21
     """Whether it paused, or ran out of capacity: another call continues it."""
 
+    RECENT = 22
+    """Address: by the lowest bits of its fingerprint the position of a successor (32 bits), some of earlier calls. A
+    successor equal to the one there is not written. Zero if all are wanted."""
+    DROPPED = 23
+    """Address: for each action how many successors were not written."""
+    KEPT = 24
+    """Set by a successor with a finding: it is written, even if it is equal to another one."""
 
-WORDS = 24
+
+WORDS = 25
+RECENT_ROOM = 4096
+"""How many positions there are at ``RECENT``."""
 NEVER = (1 << 64) - 1
 
 

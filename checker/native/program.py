@@ -23,7 +23,7 @@ from assay.checker.native.decisive_guards import (
     has_obstacles,
     instance_layout,
 )
-from assay.checker.native.fingerprint import print_function, prints_function, store_print
+from assay.checker.native.fingerprint import drop_recent, print_function, prints_function, store_print
 from assay.checker.native.initial_states import initial_functions
 from assay.checker.native.refinement_image import image_function
 from assay.checker.native.row_loops import expand_function, inspect_function
@@ -34,7 +34,7 @@ from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.lazy_dataclass import dataclass
 
-GENERATOR_VERSION = 8
+GENERATOR_VERSION = 9
 """Part of the key of cached object code. Increase it with every change of the generated code."""
 
 PRELUDE = """target triple = "@TRIPLE@"
@@ -247,7 +247,7 @@ def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
 
 def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
     """Emit a successor. Properties of steps see it as it is; what is stored, and its fingerprint, are those of its
-    representative."""
+    representative. Where nobody asks for arguments, a successor equal to a recent one may be counted only."""
     code = FunctionBuilder()
     runtime = Runtime(code)
     count, capacity = runtime.get(ContextSlot.COUNT), runtime.get(ContextSlot.CAPACITY)
@@ -279,7 +279,9 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
     if symmetric:
         code.do(f"call void @canonical(ptr {first.text})")
         new = runtime.load_row(words, first.text).words
-    store_print(code, runtime, new, count)
+    mark = store_print(code, runtime, new, count)
+    if name == "emit" and not arguments:
+        drop_recent(code, runtime, (mark, new), count, done)
     runtime.put(ContextSlot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
     code.jump(done)
     code.label(done)
@@ -307,9 +309,17 @@ def _asked(properties: Iterable[k.Property]) -> list[k.Expr]:
     return [condition_of(each) for each in properties if each.conjuncts]
 
 
-def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextSlot, at: int, here: Scalar) -> None:
+def _find(
+    prop: k.Property,
+    lowering: Lowering,
+    runtime: Runtime,
+    slot: ContextSlot,
+    at: int,
+    here: Scalar,
+    mark: ContextSlot | None = None,
+) -> None:
     """Note the first state that decides the property (false, or true for a ``reachable``), and the first where it has
-    no value."""
+    no value. A word is set wherever one is found, if there is such a ``mark``."""
     doing(f"the {prop.kind} `{prop.name}` was compiled")
     code = lowering.code
     condition = condition_of(prop) if prop.conjuncts else None
@@ -318,8 +328,8 @@ def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextS
         (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
     )
     decided = value if prop.kind == "reachable" else code.invert(value)
-    runtime.first_in(slot, 2 * at, here, code.both(decided, code.invert(undefined)))
-    runtime.first_in(slot, 2 * at + 1, here, undefined)
+    runtime.first_in(slot, 2 * at, here, code.both(decided, code.invert(undefined)), mark)
+    runtime.first_in(slot, 2 * at + 1, here, undefined, mark)
 
 
 def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], writing: Writing) -> str:
@@ -330,7 +340,7 @@ def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], w
     lowering = Lowering(code, now, before, writing.unrolling, writing.strict)
     _read(_asked(steps), now, before)
     for at, prop in enumerate(steps):
-        _find(prop, lowering, runtime, ContextSlot.STEPS, at, Scalar(64, "%here"))
+        _find(prop, lowering, runtime, ContextSlot.STEPS, at, Scalar(64, "%here"), ContextSlot.KEPT)
     return _function("internal void @steps", "ptr %context, ptr %row, ptr %new, i64 %here", code, "ret void")
 
 

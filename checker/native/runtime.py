@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.lowering.expressions.pack_unpack import RowWords
-from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar
+from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar, word
 
 
 class Runtime:
@@ -41,8 +41,10 @@ class Runtime:
         """Set a word of the context if it was never set."""
         self._set_once(self.address(slot), value)
 
-    def first_in(self, slot: ContextSlot, at: int, value: Scalar, when: Scalar) -> None:
-        """Set a word of an array if it was never set, under a condition."""
+    def first_in(
+        self, slot: ContextSlot, at: int, value: Scalar, when: Scalar, mark: ContextSlot | None = None
+    ) -> None:
+        """Set a word of an array if it was never set, under a condition. Under it a ``mark`` is set in any case."""
         if when.known == 0:
             return
         note, done = self.code.name("note"), self.code.name("noted")
@@ -50,6 +52,8 @@ class Runtime:
         self.code.label(note)
         array = self.array(slot)
         self._set_once(self.code.fresh(64, f"getelementptr i64, ptr {array}, i64 {at}").text, value)
+        if mark is not None:
+            self.put(mark, word(1))
         self.code.jump(done)
         self.code.label(done)
 

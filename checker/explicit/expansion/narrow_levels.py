@@ -106,7 +106,7 @@ class NarrowLevels:
             (table.slots, table.halves, table.caps, table.counts, table.stride, table.step, keys.has_second, table.size),
             (self._rows, self._parents, self._actions, self._ends),
             (size, number, most[0], min(most[1], number + size + self._room), min(WIDEST, CHUNK), self.width),
-            (lane.taken, lane.fresh),
+            (lane.taken, lane.fresh, lane.dropped),
         )  # fmt: skip
         self._pace(time.perf_counter() - started, why)
         ends = self._ends[:levels]
@@ -136,11 +136,14 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
     _slots, _halves, caps, counts, _stride, _step, _long, _slot = table
     out_rows, out_parents, _out_actions, ends = out
     size, number, most_levels, most_states, widest, narrow = limits
+    taken, _fresh, dropped = counted
     begin, end, level, generated = 0, size, 0, 0
     while level < most_levels and level < len(ends):
         for i in range(len(hits)):
             saved[i] = hits[i]
         # A level that a round expands again would count its bounds twice, so the counts before it are kept.
+        for i in range(len(dropped)):
+            dropped[i] = 0
         context[COUNT] = 0
         context[OVERFLOW] = 0
         context[CURRENT] = 0
@@ -162,6 +165,9 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
             return level, generated, why
         new = insert_new(count, candidates, table, out, end, counted)
         generated = generated + int(count)
+        for i in range(len(dropped)):
+            taken[i] += dropped[i]
+            generated = generated + int(dropped[i])
         ends[level] = end + new
         level += 1
         # The search is complete: its last level has no new state.
@@ -182,7 +188,7 @@ def insert_new(count: int, candidates: Any, table: Any, out: Any, end: int, coun
     rows, prints, parents, actions = candidates
     slots, halves, caps, counts, stride, step, long, slot = table
     out_rows, out_parents, out_actions, _ends = out
-    taken, fresh = counted
+    taken, fresh, _dropped = counted
     new = 0
     for i in range(count):
         taken[np.int64(actions[i])] += 1

@@ -85,7 +85,7 @@ class WorkerThreads:
 
 class Rounds:
     """Does rounds over a table and levels that may be replaced between rounds. ``known`` are the guards already known
-    to be decisive."""
+    to be decisive. Buffers may be such as ``drops`` says."""
 
     def __init__(
         self,
@@ -94,8 +94,11 @@ class Rounds:
         workers: WorkerThreads,
         known: Marks,
         stubborn: StubbornFilter | None = None,
+        *,
+        drops: bool = False,
     ) -> None:
         self.levels = levels
+        self._drops = drops and stubborn is None
         self._stubborn = stubborn
         self._compiled = compiled
         self._workers = workers
@@ -117,7 +120,10 @@ class Rounds:
         self._lanes.clear()
         tells = bool(self._compiled.refinements) or self._stubborn is not None
         self.arena = Arena(lanes, words, keys, room, tells_arguments=tells)
-        self._lanes = [ThreadBuffer(at, self.arena, self._compiled, self._known, self._stubborn) for at in range(lanes)]
+        self._lanes = [
+            ThreadBuffer(at, self.arena, self._compiled, self._known, self._stubborn, drops=self._drops)
+            for at in range(lanes)
+        ]
 
     # ------------------------------------------------------------------------------------------------- expand
 

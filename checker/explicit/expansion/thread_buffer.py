@@ -84,11 +84,19 @@ class ThreadBuffer:
 
     After ``expand`` the first ``done`` states of the block are expanded into ``count`` candidates. ``overflow`` means
     that one state alone has more successors than the buffer has capacity for. ``known`` are the guards already known to
-    be decisive, which compiled code need not evaluate again.
+    be decisive, which compiled code need not evaluate again. A buffer that ``drops`` has no candidate that equals a
+    recent one, where compiled code can tell that.
     """
 
     def __init__(
-        self, at: int, arena: Arena, compiled: Compiled, known: Marks, stubborn: StubbornFilter | None = None
+        self,
+        at: int,
+        arena: Arena,
+        compiled: Compiled,
+        known: Marks,
+        stubborn: StubbornFilter | None = None,
+        *,
+        drops: bool = False,
     ) -> None:
         self.at = at
         self._stubborn = stubborn
@@ -104,8 +112,15 @@ class ThreadBuffer:
         self.found_steps = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
         self.taken: Counts = np.zeros(max(1, compiled.actions), np.int64)
         self.fresh: Counts = np.zeros(max(1, compiled.actions), np.int64)
+        self.dropped: Counts = np.zeros(max(1, compiled.actions), np.int64)
+        """For each action how many candidates equal to another one were not written."""
         self.context = np.zeros(WORDS, np.uint64)
         self._point()
+        self._drops = drops
+        if drops:
+            arena.recent[at] = 0
+            self.context[ContextSlot.RECENT] = arena.recent[at].ctypes.data
+            self.context[ContextSlot.DROPPED] = self.dropped.ctypes.data
         self.first = self.done = self.count = 0
         self.sources: Rows = arena.rows[at, :0]
         """The rows that were expanded."""
@@ -164,12 +179,17 @@ class ThreadBuffer:
 
     def _forget(self, first: int) -> None:
         self.first = first
-        self.hits[:] = 0
+        self.hits[:] = self.dropped[:] = 0
         # To see that a guard is decisive, all others have to be evaluated. For those that are known nobody does.
         self.decisive[:] = self.known
         self.found_steps[:] = self.found_states[:] = NEVER
         self.context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
         self.context[ContextSlot.COUNT] = self.context[ContextSlot.OVERFLOW] = self.context[ContextSlot.CURRENT] = 0
+
+    @property
+    def generated(self) -> int:
+        """How many successors there were."""
+        return self.count + int(self.dropped.sum())
 
     @property
     def candidates(self) -> tuple[Rows, Rows, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
@@ -204,6 +224,7 @@ class ThreadBuffer:
         """Take states themselves as candidates, at most as many as fit; their predecessors are counted from 0."""
         # Else the place of an earlier block would be added to predecessors, and Spark's exchange would send wrong ones.
         self.first = 0
+        self.dropped[:] = 0
         self.count = len(rows)
         self.arena.rows[self.at, : self.count] = rows
         self.arena.prints[self.at, : self.count] = self.machine.prints(rows)
@@ -213,7 +234,8 @@ class ThreadBuffer:
         arena, at = self.arena, self.at
         partition(
             arena.prints[at], arena.rows[at], self.count,
-            arena.offsets[at], arena.order[at], arena.marks[at], arena.tails[at], arena.fresh[at], arena.recent[at],
+            arena.offsets[at], arena.order[at], arena.marks[at], arena.tails[at], arena.fresh[at],
+            arena.recent[at, : 0 if self._drops else RECENT],
         )  # fmt: skip
 
     def gather(self, stage: RecordChunk, at: int, new: int, number: int) -> None:
@@ -225,7 +247,7 @@ class ThreadBuffer:
     def pick(self, stage: RecordChunk, at: int) -> None:
         """Stage the new candidates from position ``at`` on."""
         arena, lane = self.arena, self.at
-        self.taken[:] = self.fresh[:] = 0
+        self.taken[:], self.fresh[:] = self.dropped, 0
         gather(
             arena.rows[lane], arena.parents[lane], arena.actions[lane], arena.fresh[lane], self.count, self.first, arena.order[lane],
             stage.rows, stage.parents, stage.actions, at, self.taken, self.fresh,

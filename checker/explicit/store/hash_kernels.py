@@ -15,6 +15,7 @@ import numpy as np
 
 from assay.checker.jit.jit_function import ArrayFunction
 from assay.checker.jit.machine_call import prefetch
+from assay.checker.layout.call_frame import RECENT_ROOM
 
 # Bits 56 to 63 of a fingerprint name the owner, 24 to 55 the home slot, 0 to 11 the place among recent candidates. No
 # two uses share a bit.
@@ -26,7 +27,7 @@ HOME_MASK = np.uint64((1 << 32) - 1)
 HALF = np.uint64(32)
 HALF_MASK = np.uint64((1 << 32) - 1)
 ALL = np.uint64((1 << 64) - 1)
-RECENT = 4096
+RECENT = RECENT_ROOM
 RECENT_MASK = np.uint64(RECENT - 1)
 AHEAD = 32
 """So many candidates ahead, slots are asked for: their cache misses overlap, and nothing waits for them."""
@@ -60,19 +61,25 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     in ``marks``, and second fingerprints in ``tails`` if that is not empty.
 
     A candidate equal to one of the last few thousand is not ``fresh`` and not listed. This drops 37 % of all
-    candidates, six in ten duplicates. ``recent`` is the table in which those are found.
+    candidates, six in ten duplicates. ``recent`` is the table in which those are found; it is empty where compiled code
+    has dropped them (`native/fingerprint.py`).
     """
     offsets[:] = 0
     # How many candidates each owner gets.
     recent[:] = -1
-    for i in range(n):
-        mark = prints[i]
-        slot = np.int64(mark & RECENT_MASK)
-        known = recent[slot]
-        fresh[i] = known < 0 or prints[known] != mark or not same_row(rows, i, known)
-        if fresh[i]:
-            recent[slot] = i
-            offsets[np.int64(mark >> OWNER_SHIFT)] += 1
+    if len(recent) == 0:
+        for i in range(n):
+            fresh[i] = 1
+            offsets[np.int64(prints[i] >> OWNER_SHIFT)] += 1
+    else:
+        for i in range(n):
+            mark = prints[i]
+            slot = np.int64(mark & RECENT_MASK)
+            known = recent[slot]
+            fresh[i] = known < 0 or prints[known] != mark or not same_row(rows, i, known)
+            if fresh[i]:
+                recent[slot] = i
+                offsets[np.int64(mark >> OWNER_SHIFT)] += 1
     # Counts become the places where owners begin.
     total = 0
     for owner in range(OWNERS + 1):
