@@ -165,8 +165,10 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        again = (self._spans_unlogged, may_be_created_again, partial(have_restarted, self.model))
-        if self._may_be_several() and any(each(answer.items) for each in again):
+        by_line = self.joint.split.slicing.identity is not None  # lines name a new slice, if they were read
+        several = may_be_created_again(answer.items, 0 if by_line else 1)
+        several |= not by_line and (self._spans_unlogged(answer.items) or have_restarted(self.model, answer.items))
+        if several and self._may_be_several():
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
@@ -186,8 +188,7 @@ class Joiner:
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""
         sure = {each.place for each in self._contradictions(result.violations, lines)}
-        seen = [each for each in lines.observations if contradicts_itself(self.model, each)]
-        sure |= {each.event.record.place for each in seen}
+        sure |= {each.event.record.place for each in lines.observations if contradicts_itself(self.model, each)}
         return tuple(replace(each, certain=each.place in sure) for each in result.violations)
 
     def _validated(self, name: str, lines: SliceLines) -> SliceResult:

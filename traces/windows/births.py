@@ -88,13 +88,13 @@ def _stays_low(log: LogPart, line: OrderedObservation, name: str, high: int) -> 
     return line.time > since and len({place for time, _, place in stated if time > since}) > 1
 
 
-def may_be_created_again(items: Sequence[OrderedObservation]) -> bool:
-    """Whether the last of some lines of one slice has a number of at most one, after one that is no lower. That one
-    lies well before it. Then another slice of that name may have begun between them.
+def may_be_created_again(items: Sequence[OrderedObservation], highest: int = 1) -> bool:
+    """Whether the last of some lines of one slice has a number of at most ``highest``, after one that is no lower. That
+    one lies well before it. Then another slice of that name may have begun between them.
     """
     *before, last = sorted(items, key=by_time)
     early = [each for each in before if last.time - each.time > AT_ONCE]
-    return any(low <= min(high, 1) for _, low, high in _numbers_of(early, last))
+    return any(low <= min(high, highest) for _, low, high in _numbers_of(early, last))
 
 
 def _numbers_of(before: Sequence[OrderedObservation], last: OrderedObservation) -> Iterator[tuple[str, int, int]]:

@@ -161,7 +161,8 @@ def test_what_is_wrong_after_a_leader_fell_silent_is_inconclusive_and_before_it_
     for since, verdict in ((min(times), TraceVerdict.INCONCLUSIVE), (min(times) + 5_000, TraceVerdict.INCONSISTENT)):
         silent = Notice(SILENCED, None, "broker-1 fell silent", since)
         assert with_gaps(replace(found, violations=open_, notices=(silent,)), []).verdict is verdict
-        sure = with_gaps(replace(found, notices=(silent,)), [])
+        lines_alone = tuple(replace(each, certain=True) for each in found.violations)
+        sure = with_gaps(replace(found, violations=lines_alone, notices=(silent,)), [])
         assert sure.verdict is TraceVerdict.INCONSISTENT, "lines alone contradict each other"
 
 
