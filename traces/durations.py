@@ -8,13 +8,13 @@ QUARTER = 15 * 60_000
 NEAR = 60_000
 """Clocks whose difference is as near to a multiple of a quarter of an hour (milliseconds) differ in their UTC offset."""
 
-FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.999
-"""The first and the last second, since the epoch, that Python has a date for: the years 1 and 9999."""
+EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
+"""The first and the last millisecond, since the epoch, that Python has a date for: the years 1 and 9999."""
 
 
 def moment(milliseconds: float) -> datetime:
     """The moment, UTC, of milliseconds since the epoch; the last or the first one there is, if it is beyond."""
-    return datetime.fromtimestamp(min(max(milliseconds / 1000, FIRST_SECOND), LAST_SECOND), UTC)
+    return datetime.fromtimestamp(min(max(milliseconds, EARLIEST), LATEST) / 1000, UTC)
 
 
 def duration_in_words(milliseconds: float) -> str:

@@ -1,4 +1,4 @@
-"""An instance of an action in the notation of a spec."""
+"""An instance of an action, an initial state, or the value of a parameter, in the notation of a spec."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.checker.interpreter.actions.outcome import Picks
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import Type
+from assay.grammar.kernel.types import Sort, Type
 from assay.grammar.values import Value
 
 
@@ -16,6 +16,19 @@ def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = (
     shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
     call = f"{action.name}({', '.join(shown)})" if shown else action.name
     return call + _with(picks, action.body)
+
+
+def show_parameter(parameter: k.BoundParameter) -> str:
+    """The value of a parameter as one would write it in a spec."""
+    match parameter.value, parameter.type:
+        case Sort(_, elements, _), _:
+            return "{" + ", ".join(elements) + "}"
+        case value, Type() as type_:
+            return show_value(value, type_)
+        case bool() as value, _:
+            return "true" if value else "false"
+        case value, _:
+            return str(getattr(value, "name", value))
 
 
 def show_initial(init: k.Init, picks: Picks) -> str:

@@ -8,8 +8,8 @@ from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import descendants
-from assay.checker.interpreter.values.show import show_value
 from assay.checker.options import SearchOptions
+from assay.checker.results.show_instance import show_parameter
 from assay.checker.results.state_view import view_of
 from assay.checker.tla.actions import initial, parameters, step
 from assay.checker.tla.export_result import TlaExport
@@ -286,19 +286,9 @@ def _head(kernel: k.Kernel, name: str, page: TlaModule) -> list[str]:
 
 
 def _about(kernel: k.Kernel) -> list[str]:
-    bound = [f"\\* {parameter.name} = {_shown(parameter)}" for parameter in kernel.parameters]
+    bound = [f"\\* {parameter.name} = {show_parameter(parameter)}" for parameter in kernel.parameters]
     model = f", model {kernel.model}" if kernel.model else ""
     return [f"\\* Exported by assay from the spec {kernel.name}{model}.", *bound]
-
-
-def _shown(parameter: k.BoundParameter) -> str:
-    match parameter.value, parameter.type:
-        case Sort(_, elements, _), _:
-            return f"{{{', '.join(elements)}}}"
-        case value, Type() as type_:
-            return show_value(value, type_)
-        case value, _:
-            return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
 
 
 def _rank(sort: Sort, parts: ModuleNeeds) -> str:

@@ -10,8 +10,8 @@ from tests.kafka import kraft, test_kraft_logs, test_leadership, test_refinement
 
 from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
+from assay.checker.results.show_instance import show_parameter
 from assay.cli.settings import load
-from assay.report.specs.text import parameter_text
 
 AREAS = {
     "Membership": ("membership", "broker_id", "chroot", "own_node", "broker_epoch"),
@@ -101,7 +101,7 @@ def of_kafka() -> Iterator[Pinned]:
 def bounds(row: Pinned) -> str:
     """The parameters that are no switches, with their values."""
     parameters = load(row.spec, row.model, {}).kernel.parameters
-    return ", ".join(f"{each.name} = {parameter_text(each)}" for each in parameters if not isinstance(each.value, bool))
+    return ", ".join(f"{each.name} = {show_parameter(each)}" for each in parameters if not isinstance(each.value, bool))
 
 
 def measured(row: Pinned) -> str:

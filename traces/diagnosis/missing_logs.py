@@ -327,17 +327,21 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
 
 
 def _lost_returns(reading: LogReading) -> Iterator[Notice]:
-    """Notices about nodes that did something again after another node, and of whose return no line tells: a search for
-    words left such lines out.
+    """Notices about nodes that were elected again after another node, and whose logs have no line of a restart or a new
+    session. A search for words left such lines out.
     """
     known = _data()["again"]
     told = {run.node for run in _runs_with(reading, known["between"])}
     acts = sorted(reading.of_kinds(frozenset(known["events"])), key=lambda event: event.record.time or 0)
-    nodes = [event.run.node for event in acts]
-    for at, (node, event) in enumerate(zip(nodes, acts, strict=True)):
-        if at and node not in told and node != nodes[at - 1] and node in nodes[:at]:
-            told.add(node)
-            yield Notice(MISSING_PART, event.record.place, known["text"].format(node=node))
+    left, before = set[str](), ""
+    for event in acts:
+        node = event.run.node
+        if node != before:
+            left.add(before)
+            if node in left and node not in told:
+                told.add(node)
+                yield Notice(MISSING_PART, event.record.place, known["text"].format(node=node))
+        before = node
 
 
 def _runs_with(reading: LogReading, kinds: Iterable[str]) -> dict[ProcessRun, Event]:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from assay.checker.interpreter.values.domains import cardinality, domain
+from assay.checker.interpreter.values.undefined import integer_text
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue, sort_key
 
@@ -16,9 +17,6 @@ ALTERNATIVES_TRIED = 80
 
 TIMES = 10**9
 """Numbers from here on are compared as times are: seconds or milliseconds since 1970."""
-
-LONGEST_BITS = 10_000
-"""A number of more bits is compared by their count."""
 
 NUMBERS_TRIED = 200
 """The most values that are tried of a number as large as a time: nine for each of its digits, and the hints."""
@@ -253,8 +251,7 @@ def _plain(value: Value) -> str:
             return ",".join(sorted(map(_plain, value)))
         case tuple():
             return ",".join(map(_plain, value))
-        # Python writes no integer of more than 4,300 digits, which an expression of the model may have computed.
-        case int() if value.bit_length() > LONGEST_BITS:
-            return f"{value.bit_length()} bits"
+        case int() if not isinstance(value, bool):
+            return integer_text(value)
         case _:
             return str(value)

@@ -13,11 +13,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from assay.traces.durations import LATEST
 from assay.traces.event import Field, LogPosition, LogRecord, Notice
 from assay.traces.input.events.decoder import JsonEvent, NoEventError
 from assay.traces.input.events.fields import as_field
 from assay.traces.input.events.json_lines import JsonEvents, lines_of
-from assay.traces.input.events.times import LATEST
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.rule_files import rule_file

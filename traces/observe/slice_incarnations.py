@@ -53,8 +53,7 @@ def _by_beginning(since: str, events: Selection, own: int, *, lacking: bool) -> 
     or a controller that started found the slice new.
     """
     times = events.times
-    begins = events.of_kind(since) & (times != NEVER)
-    starts = distinct(times[begins])
+    starts = distinct(_times_of(events, since))
     if lacking:
         mine_alone = events.some(np.arange(own))
         starts = _with_renewals(_with_announced(starts, mine_alone), mine_alone)
@@ -85,20 +84,19 @@ def _renewals() -> tuple[_Renewal, ...]:
     return tuple(_Renewal(**each) for each in rule_file("births.toml")["renewal"])
 
 
-@cache
-def _announcing() -> list[str]:
-    """Kinds of lines that announce a creation (``births.toml``)."""
-    return [each["kind"] for each in rule_file("births.toml")["announced"]]
-
-
 def _with_announced(starts: Numbers, own: Selection) -> Numbers:
     """The times of creations, and of those that are announced and not reported before the next one is announced."""
-    announced = distinct(
-        np.array([each.record.time for each in own.of_kinds(_announcing()) if each.record.time is not None], np.int64)
-    )
+    kinds = [each["kind"] for each in rule_file("births.toml")["announced"]]
+    announced = distinct(np.concatenate([_times_of(own, kind) for kind in kinds]))
     end = np.iinfo(np.int64).max
     report = np.append(starts, end)[np.searchsorted(starts, announced)]
     return distinct(np.concatenate([starts, announced[report >= np.append(announced[1:], end)]]))
+
+
+def _times_of(events: Selection, kind: str) -> Numbers:
+    """The times of the events of a kind, as far as they are known."""
+    known: Numbers = events.times[events.of_kind(kind) & (events.times != NEVER)]
+    return known
 
 
 def _with_renewals(starts: Numbers, own: Selection) -> Numbers:

@@ -155,7 +155,6 @@ class Joiner:
             return result
         from assay.traces.explain.contradiction import violation_of_window  # noqa: PLC0415 - few answers need the solver
         from assay.traces.slices.versions.ask_slice import EXPLAINED, LINES, contradictory_lines  # noqa: PLC0415
-        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
         absurd = [] if result.absurd is None or doubted else [result.absurd]
@@ -165,10 +164,7 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        by_line = self.joint.split.slicing.identity is not None  # lines name a new slice, if they were read
-        several = may_be_created_again(answer.items, 0 if by_line else 1)
-        several |= not by_line and (self._spans_unlogged(answer.items) or have_restarted(self.model, answer.items))
-        if several and self._may_be_several():
+        if self._may_be_several() and self._are_of_two(answer.items):
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
@@ -180,10 +176,15 @@ class Joiner:
         slicing, partial = self.joint.split.slicing, self.joint.partial
         return partial if slicing.identity is not None else (self.joint.begun or partial) and slicing.since is not None
 
-    def _spans_unlogged(self, items: Sequence[OrderedObservation]) -> bool:
-        """Whether unlogged steps were supposed between some lines: a slice may have been created again there."""
-        first, last = min(each.time for each in items), max(each.time for each in items)
-        return any(first <= before and after <= last for before, after in self.joint.stretches)
+    def _are_of_two(self, items: Sequence[OrderedObservation]) -> bool:
+        """Whether another slice of that name may have begun between some lines."""
+        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415 - few answers need the solver
+
+        if self.joint.split.slicing.identity is not None:
+            return may_be_created_again(items, 0)  # lines name a new slice, if they were read
+        times = [each.time for each in items]
+        unlogged = any(min(times) <= before and after <= max(times) for before, after in self.joint.stretches)
+        return unlogged or may_be_created_again(items) or have_restarted(self.model, items)
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""
@@ -234,9 +235,7 @@ class Joiner:
         return found
 
     def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
-        """The answer about a slice with mismatches where not all files have begun: only contradictions between lines
-        count.
-        """
+        """The answer about a slice where not all files have begun: only contradictions between lines count."""
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)

@@ -8,10 +8,8 @@ from decimal import Decimal, InvalidOperation
 from zoneinfo import ZoneInfo
 
 from assay.grammar.kernel.event_source import TIME_UNITS, EventSource
+from assay.traces.durations import LATEST
 from assay.traces.input.lines.timestamps import Clock
-
-LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999."""
 
 _ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 _HAS_NO_DATE = "has no year, or no date"

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from assay.checker.interpreter.values.show import show_value
 from assay.checker.report import (
     AbstractSide,
     Attempt,
@@ -20,10 +19,9 @@ from assay.checker.report import (
     Trace,
     Violation,
 )
-from assay.checker.results.show_instance import show_instance
+from assay.checker.results.show_instance import show_instance, show_parameter
 from assay.grammar.diagnostics.diagnostic import Span
-from assay.grammar.kernel import BoundParameter, Kernel
-from assay.grammar.kernel.types import Sort, Type
+from assay.grammar.kernel import Kernel
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.changes import change_lines, initial_lines, shown_lines, step_name
 from assay.report.specs.coverage import coverage_lines, idle_actions, idle_guards
@@ -112,7 +110,7 @@ def _stopped(report: Report) -> list[Line]:
 
 def model_lines(kernel: Kernel) -> list[Line]:
     """The name of the model with the values of its parameters."""
-    bound = "; ".join(f"{p.name} = {parameter_text(p)}".replace(" ", GLUE) for p in kernel.parameters)
+    bound = "; ".join(f"{p.name} = {show_parameter(p)}".replace(" ", GLUE) for p in kernel.parameters)
     chosen = f"model {kernel.model}" if kernel.model else "default model"
     text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
     # A name that is longer than a line stays whole, so that it can be copied.
@@ -124,19 +122,6 @@ def _unchecked(models: Sequence[str]) -> Iterator[Line]:
     if models:
         word = "model" if len(models) == 1 else "models"
         yield Line(f"  not checked: {word} {_first_names(models)} (`--model NAME`)", Tone.FAINT)
-
-
-def parameter_text(parameter: BoundParameter) -> str:
-    """The value of a parameter as one would write it in a spec."""
-    match parameter.value, parameter.type:
-        case Sort(_, elements, _), _:
-            return "{" + ", ".join(elements) + "}"
-        case value, Type() as type_:
-            return show_value(value, type_)
-        case bool() as value, _:
-            return "true" if value else "false"
-        case value, _:
-            return str(getattr(value, "name", value))
 
 
 def _verdict(report: Report) -> Line:
