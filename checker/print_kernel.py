@@ -43,7 +43,8 @@ def span_text(span: Span, sources: Sources) -> str | None:
 @lru_cache(maxsize=64)
 def _lines(text: str) -> tuple[str, ...]:
     """The lines of a source text; an explanation asks for hundreds of places in the same few texts."""
-    return tuple(text.splitlines())
+    # Not `splitlines`: it also ends a line at a form feed or U+2028 in a comment, where the parser does not.
+    return tuple(text.split("\n"))
 
 
 def print_expression(expr: k.Expr, around: int = LOOSE) -> str:

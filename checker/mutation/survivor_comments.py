@@ -22,7 +22,7 @@ def explanation(mutant: Mutant, sources: Sources) -> str | None:
 
 def _beside(place: Span, sources: Sources) -> list[str]:
     """The lines at a place, and the comments that stand directly above them."""
-    lines = sources.get(place.file, "").splitlines()
+    lines = sources.get(place.file, "").split("\n")
     above = place.line - 1
     while above > 0 and lines[above - 1].lstrip().startswith("#"):
         above -= 1

@@ -7,7 +7,7 @@ where states differ from the saved ones; the first difference is reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -159,7 +159,7 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
     if name == DEADLOCK:
         return _judge_deadlock(model, state, followed, sources)
     if name == DEFINED:
-        return _judge_defined(model, state, followed)
+        return _judge_defined(model, followed)
     node = next((each for each in model.kernel.properties if each.name == name), None)
     if node is None:
         return replace(followed, reason=f"the model has no property `{name}`")
@@ -206,11 +206,10 @@ def _judge_run(model: Model, node: k.Property, followed: Replay) -> Replay:
 
 def _judge_refinement(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
     """Whether the last step of the trace (or its initial state, if it has no step) has no abstract counterpart."""
-    refined = Refined(model, next(each for each in model.kernel.refinements if each.name == name))
-    steps = followed.trace.steps
-    state, step = (steps[-2].state, steps[-1]) if len(steps) > 1 else (steps[-1].state, None)
+    refined, steps = _refined(model, name), followed.trace.steps
+    state, step = _last_step(steps)
     try:
-        fine = refined.begins_well(state) if step is None else refined.goes_well(state, step)
+        fine = _is_refined(refined, steps)
     except OutsideError:
         fine = False
     except BeyondError as beyond:
@@ -222,6 +221,20 @@ def _judge_refinement(model: Model, name: str, followed: Replay, sources: Source
     return replace(followed, violated=True, reason=reason_of(abstract_side(refined, state, step, sources)))
 
 
+def _refined(model: Model, name: str) -> Refined:
+    return Refined(model, next(each for each in model.kernel.refinements if each.name == name))
+
+
+def _last_step(steps: Sequence[Step]) -> tuple[State, Step | None]:
+    """The last step of a run and the state before it; of a run without steps, its initial state."""
+    return (steps[-2].state, steps[-1]) if len(steps) > 1 else (steps[-1].state, None)
+
+
+def _is_refined(refined: Refined, steps: Sequence[Step]) -> bool:
+    state, step = _last_step(steps)
+    return refined.begins_well(state) if step is None else refined.goes_well(state, step)
+
+
 def _every_outcome(model: Model, state: State) -> list[Outcome]:
     return [outcome for action in model.steps for each in action.instances for outcome in action.outcomes(state, each)]
 
@@ -229,27 +242,56 @@ def _every_outcome(model: Model, state: State) -> list[Outcome]:
 def _judge_deadlock(model: Model, state: State, followed: Replay, sources: Sources) -> Replay:
     if _every_outcome(model, state):
         return replace(followed, violated=False, reason="some action is enabled or cut")
-    try:
-        terminal = any(model.meaning(conjunct.condition)(Frame(state)) for conjunct in model.kernel.terminal)
-    except Undefined as undefined:
-        return replace(followed, reason=f"whether the state is terminal is undefined: {undefined.message}")
-    if terminal:
+    if any(_holds(model, conjunct, Frame(state)) for conjunct in model.kernel.terminal):
         return replace(followed, violated=False, reason="the state is terminal")
     return replace(followed, violated=True, blocked=blocked_actions(model, state, sources))
 
 
-def _judge_defined(model: Model, state: State, followed: Replay) -> Replay:
-    for outcome in _every_outcome(model, state):
-        if isinstance(outcome, Stuck):
-            return replace(followed, violated=True, reason=f"{outcome.message} ({outcome.span})")
-    before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
+def _holds(model: Model, conjunct: k.Conjunct, frame: Frame) -> bool:
+    try:
+        return bool(model.meaning(conjunct.condition)(frame))
+    except Undefined:
+        # As in a search: what has no value lets no system stop, and violates `defined` besides.
+        return False
+
+
+def _judge_defined(model: Model, followed: Replay) -> Replay:
+    why = next(_undefined(model, followed.trace.steps), None)
+    return replace(followed, violated=why is not None, reason=why)
+
+
+def _undefined(model: Model, steps: Sequence[Step]) -> Iterator[str]:
+    """What has no value in the last state of a run, or on its last step."""
+    state, before = steps[-1].state, steps[max(len(steps) - 2, 0)].state
+    outcomes = _every_outcome(model, state)
+    yield from (f"{each.message} ({each.span})" for each in outcomes if isinstance(each, Stuck))
+    # As in a search: only of a state without a step is it asked whether the system may stop there.
+    terminal = () if outcomes else model.kernel.terminal
+    yield from _undefined_in(model, "terminal", terminal, Frame(state), until=True)
     for node in model.kernel.properties:
-        if node.kind in {"temporal", "refinement"}:
-            continue
+        if node.kind == "refinement":
+            yield from _undefined_mapping(model, node.name, steps)
+        elif node.kind != "temporal":
+            where = f"{node.kind} `{node.name}`"
+            yield from _undefined_in(model, where, node.conjuncts, Frame(state, before), until=False)
+
+
+def _undefined_in(
+    model: Model, where: str, conjuncts: Sequence[k.Conjunct], frame: Frame, *, until: bool
+) -> Iterator[str]:
+    """What is undefined before the first conjunct with the value ``until``, which decides without those behind it."""
+    for conjunct in conjuncts:
         try:
-            for conjunct in node.conjuncts:
-                if not model.meaning(conjunct.condition)(Frame(state, before)):
-                    break
+            if bool(model.meaning(conjunct.condition)(frame)) is until:
+                return
         except Undefined as undefined:
-            return replace(followed, violated=True, reason=f"{undefined.message}, in {node.kind} `{node.name}`")
-    return replace(followed, violated=False)
+            yield f"{undefined.message}, in {where}"
+
+
+def _undefined_mapping(model: Model, name: str, steps: Sequence[Step]) -> Iterator[str]:
+    try:
+        _is_refined(_refined(model, name), steps)
+    except (OutsideError, BeyondError):
+        return  # a value that the abstract side lacks is a value
+    except Undefined as undefined:
+        yield f"{undefined.message}, in the mapping of `{name}`"

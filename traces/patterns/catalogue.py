@@ -202,7 +202,7 @@ def _with_place(problem: Diagnostic) -> Diagnostic:
         return problem
     kind, number, file = found.groups()
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        lines = Path(file).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError):
         return problem
     heads = [at for at, line in enumerate(lines, 1) if line.replace(" ", "").startswith(f"[[{kind}]]")]

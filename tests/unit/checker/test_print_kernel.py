@@ -63,6 +63,12 @@ def test_text_over_several_lines_becomes_one(load: Load) -> None:
     assert expression_text(condition, loaded.sources) == "x == 1 or x == 2"
 
 
+def test_a_line_separator_in_a_comment_ends_no_line(load: Load) -> None:
+    loaded = load(f"# one\u2028two\x0cthree\x85four\n{DECLARATIONS}\ninvariant i: x == 1\n")
+    condition = loaded.kernel.properties[0].conjuncts[0].condition
+    assert expression_text(condition, loaded.sources) == "x == 1"
+
+
 @pytest.mark.parametrize("span", [NOWHERE, Span("other", 1, 1, 1, 3), Span("file", 9, 1, 9, 3)])
 def test_a_place_without_text_has_none(span: Span) -> None:
     assert span_text(span, {"file": "abc"}) is None

@@ -99,7 +99,7 @@ def _places(file: Path) -> dict[str, int]:
     """The lines on which the names of patterns stand in their file."""
     found: dict[str, int] = {}
     try:
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
             key, equals, value = line.partition("=")
             if equals and key.strip() in {"name", "kind"}:
                 found.setdefault(value.strip().strip("\"'"), number)

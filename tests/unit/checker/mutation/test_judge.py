@@ -59,6 +59,11 @@ def test_each_mutant_has_its_fate() -> None:
     assert mutation.exit_code is ExitCode.VIOLATED
 
 
+def test_a_line_separator_in_a_comment_moves_no_explanation() -> None:
+    mutation = judged(COUNTER.replace("module", "# one\u2028two\u2028three\nmodule", 1))
+    assert fates(mutation)["keep without `seen := true`"] == ("explained", ())
+
+
 def test_a_new_property_kills_what_survived() -> None:
     stronger = judged(COUNTER + "reachable three: n == 3 and seen\ntransition resets: n < old(n) implies old(n) == 3\n")
     killed = {text: killers for text, (fate, killers) in fates(stronger).items() if fate == "killed"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.load import load_spec
 
 Load = Callable[..., Any]
 
@@ -110,6 +112,32 @@ def test_what_is_undefined_is_judged_where_the_trace_ends(load: Load) -> None:
     assert [step.action for step in trace.steps] == [None, "take", "drop", "take", "drop", "take", "drop"]
     assert replay(load(broken).kernel, trace).violated is True
     assert replay(load(MODEL).kernel, trace).violated is False
+
+
+def test_a_terminal_condition_without_a_value_is_judged_where_the_trace_ends(load: Load) -> None:
+    stuck = MODEL.replace("bound limit", "when limit").replace("when even: hop == 0", "when even: round < 1")
+    broken = f"{stuck}terminal: 1 // (round - 1) == 5\n"
+    undefined = replay(load(broken).kernel, saved(load, broken, "defined"))
+    assert undefined.violated is True
+    assert undefined.reason == "`//` by zero, in terminal"
+    assert replay(load(broken).kernel, saved(load, broken, "deadlock")).violated is True
+    assert replay(load(stuck).kernel, saved(load, broken, "defined")).violated is False
+
+
+def test_a_mapping_without_a_value_is_judged_where_the_trace_ends(tmp_path: Path) -> None:
+    (tmp_path / "high.assay").write_text("module high\nstate:\n    z: 0 .. 9 = 0\naction up:\n    z := 9\n")
+    low = tmp_path / "low.assay"
+    low.write_text(
+        "module low\nstate:\n    n: 0 .. 2 = 0\naction go:\n    when n < 2\n    n := n + 1\n"
+        "refines high with:\n    z = 0 * (4 // (2 - n))\n    action go = stutter\n"
+    )
+    kernel = load_spec(low).kernel
+    result = next(each for each in check(kernel).properties if each.name == "defined")
+    assert result.trace is not None
+    trace = trace_from_json(trace_to_json(result.trace, kernel, "low.assay", "defined"))
+    answer = replay(kernel, trace)
+    assert answer.violated is True
+    assert answer.reason == "`//` by zero, in the mapping of `refines high`"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from assay.grammar.kernel.event_source import EventSource
 from assay.grammar.load import load_spec
 from assay.traces.event import Event
 from assay.traces.input.containers.tables import head_of
-from assay.traces.input.events.pattern_test import described, examples_of, text_catalogue
+from assay.traces.input.events.pattern_test import described, examples_of, problems_of, text_catalogue
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
 from assay.traces.observe.model_size import source_of
 
@@ -156,6 +156,13 @@ def test_examples_are_read_by_all_patterns(tmp_path: Path) -> None:
     wrong = {each.pattern.name: each.wrong for each in examples_of(text_catalogue(file))}
     assert "is described by `Again` too" in wrong["Term"][-1]
     assert "`n = 2`, and 1 was found" in wrong["Again"][-1]
+
+
+def test_a_line_separator_in_a_comment_moves_no_place(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text("# one\u2028two\n" + TERM + "holds = { n = 9 }\n", encoding="utf-8")
+    (problem,) = problems_of(examples_of(text_catalogue(file)), file)
+    assert problem.span.line == 4
 
 
 @pytest.mark.parametrize(
