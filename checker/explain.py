@@ -76,6 +76,7 @@ class _Explainer:
             case k.Quantified() if (expr.kind == "exists") is holds:
                 self._witness(expr, frame, scope, holds=holds)
             case k.LetIn(_, binder, value, body):
+                # The frame is not restored afterwards: names do not shadow each other, so no other part reads this one.
                 frame.locals[binder.name] = scope.meaning(value)(frame)
                 self.descend(body, frame, scope, holds=holds)
             case k.IfThenElse(_, condition, then, otherwise):
@@ -101,8 +102,10 @@ class _Explainer:
         shown: dict[str, str] = {}
         for part, at in _open_parts(expr, scope):
             plain = expression_text(part, self.sources)
+            # The text at such a place is the whole pattern, which is no name of the part's value.
             if _is_taken_by_a_pattern(part, plain, self.sources):
                 continue
+            # One text may stand for the value before and after the step: what is inside an `old` says so by itself.
             text = f"old({plain})" if at.old and not scope.old and not isinstance(part, k.Old) else plain
             if text not in shown and text != whole and len(shown) < MOST_VALUES:
                 shown[text] = _shown(part, frame, at)
@@ -123,12 +126,14 @@ def _shown(part: k.Expr, frame: Frame, scope: EvaluationScope) -> str:
 def _deciding(expr: k.Logic, frame: Frame, scope: EvaluationScope, *, holds: bool) -> list[tuple[k.Expr, bool]]:
     """The parts that decide an ``and``, ``or`` or ``implies``, each with its value."""
     if expr.op == "implies":
+        # The conclusion is looked at only under a true premise, which protects it.
         premise, conclusion = expr.parts
         if not scope.meaning(premise)(frame):
             return [(premise, False)]
         return [(conclusion, True)] if holds else [(premise, True), (conclusion, False)]
     if holds is (expr.op == "and"):
         return [(part, holds) for part in expr.parts]
+    # From the left, as in an evaluation: a part behind the deciding one may be undefined, and is protected by it.
     deciding = next(part for part in expr.parts if bool(scope.meaning(part)(frame)) is holds)
     return [(deciding, holds)]
 
@@ -138,6 +143,7 @@ def _open_parts(expr: k.Expr, scope: EvaluationScope) -> Iterator[tuple[k.Expr, 
     around it. A value before the step is one part: what ``old`` is written around may be the body of a ``def``.
     """
     inner = {name for each in (expr, *descendants(expr)) for name in binders_of(each)}
+    # Level by level, because the outermost parts say most, and only `MOST_VALUES` are shown.
     level = [(each, scope) for each in children(expr)]
     while level:
         following = []
@@ -202,6 +208,7 @@ def _changes(place: str, old: Value, new: Value, of: Type) -> Iterator[Change]:
                     yield from _changes(inner, old[entry], new[entry], image)
                 else:
                     yield inner, _or_absent(old, entry, image), _or_absent(new, entry, image)
+        # A tuple has no names for its fields: it is shown as a whole.
         case RecordType(name, fields) if name:
             for index, part in enumerate(fields):
                 yield from _changes(f"{place}.{part.name}", _field(old, index), _field(new, index), part.type)

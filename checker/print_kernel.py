@@ -105,6 +105,7 @@ def _print(expr: k.Expr) -> tuple[str, int]:
 
 
 def _binary(left: k.Expr, op: str, right: k.Expr, strength: int) -> tuple[str, int]:
+    # The right side needs parentheses at equal strength, since operators associate to the left.
     return f"{print_expression(left, strength)} {op} {print_expression(right, strength + 1)}", strength
 
 
@@ -122,6 +123,7 @@ def _condition(node: Condition) -> tuple[str, int]:
             return f"not {print_expression(operand, NOT)}", NOT
         case k.Logic(_, op, parts):
             strength = {"and": AND, "or": OR, "implies": IMPLIES}[op]
+            # `implies` associates to the right. Parentheses on both sides read the same to everybody.
             return f" {op} ".join(print_expression(part, strength + 1) for part in parts), strength
         case k.Equal(_, left, right, negated):
             return _binary(left, "!=" if negated else "==", right, COMPARE)
@@ -143,6 +145,7 @@ def _condition(node: Condition) -> tuple[str, int]:
 
 def _making(node: Making) -> tuple[str, int]:
     match node:
+        # Neither is written in the language: a range is checked, and a value wrapped, where the type asks for it.
         case k.Checked(_, operand) | k.MakeSome(_, operand):
             return _print(operand)
         case k.MakeSet(_, items):
@@ -205,6 +208,7 @@ def _access(node: Access) -> str:
         case k.Lookup(_, collection, key):
             return f"{print_expression(collection, POSTFIX)}[{print_expression(key)}]"
         case k.Endpoint(_, "only", operand):
+            # `only` comes of a `choose`, whose filter is in the operand already; but the language wants a condition.
             return f"(choose x in {print_expression(operand, RANGE)} if x == x)"
         case k.Endpoint(_, op, operand):
             return f"{op}({print_expression(operand)})"

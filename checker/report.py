@@ -44,6 +44,7 @@ class ExitCode(IntEnum):
 
 
 PRECEDENCE = (
+    # Whatever keeps an answer from being whole comes first: a script must not take a part for the whole.
     ExitCode.INTERRUPTED,
     ExitCode.INTERNAL,
     ExitCode.OUTPUT_LOST,
@@ -271,6 +272,7 @@ class Statistics:
     depth: int = 0
     seconds: float = 0.0
     collision: float = 0.0
+    # Two searches that found the same are equal, however long they took: engines are compared by their statistics.
     effort: Effort | None = field(default=None, compare=False)
 
 
@@ -316,6 +318,7 @@ class Report:
             yield ExitCode.INTERRUPTED
         if self.stopped:
             yield ExitCode.INCONCLUSIVE
+        # Of no property at all this is true as well: then nothing was asked, and nothing holds.
         if all(result.outcome is Outcome.VACUOUS for result in self.properties):
             yield ExitCode.VACUOUS
 
@@ -337,6 +340,7 @@ class Report:
 
 def _code(result: PropertyResult) -> ExitCode:
     match result.outcome:
+        # One vacuous property weakens no others. Only if all are is the run itself vacuous (`_overall`).
         case Outcome.HOLDS | Outcome.VACUOUS:
             return ExitCode.OK
         case Outcome.UP_TO_BOUND:

@@ -77,6 +77,7 @@ def answer_of_search(
         tally=total_of([found.tally, unjoined]),
         reason=findings.reason or found.absurd,
         violations=tuple(findings.violations),
+        # Without an execution no state is known, so no property can be said to be false.
         properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
         hidden=hidden_steps(findings.path) if findings.path else {},
         reordering=reordering(findings.path) if findings.path else 0.0,

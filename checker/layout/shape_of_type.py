@@ -88,12 +88,14 @@ def _too_wide(type_: t.Type, why: str, span: Span) -> SpecError:
 
 
 def _number(type_: t.Type, low: int, high: int, span: Span) -> Shape:
+    # One bit less than a word: the difference of two such integers must not overflow either.
     if max(abs(low), abs(high)).bit_length() >= NUMBER_LIMIT:
         raise _too_wide(type_, "its integers take more than 62 bits", span)
     return NumberShape(bits_for(high - low + 1), low, high)
 
 
 def _beside(shapes: list[Shape], end: int) -> tuple[BitRange, ...]:
+    # Downwards from the top bit: codes compare as values do only if the first field is the most significant.
     places = []
     top = end + sum(shape.width for shape in shapes)
     for shape in shapes:
@@ -108,6 +110,7 @@ def _total(places: tuple[BitRange, ...]) -> int:
 
 def _enum(variants: tuple[t.VariantType, ...], span: Span) -> Shape:
     shapes = [[shape_of(field.type, span) for field in variant.fields] for variant in variants]
+    # Payloads are aligned to the top, and the rest stays zero: so two values of one variant compare field by field.
     payload = max((sum(shape.width for shape in fields) for fields in shapes), default=0)
     places = tuple(_beside(fields, payload - sum(shape.width for shape in fields)) for fields in shapes)
     tag = NumberShape(bits_for(len(variants)), 0, len(variants) - 1)
@@ -119,7 +122,9 @@ def _set(type_: t.Type, item: t.Type, capacity: int | None, span: Span) -> Shape
     if capacity is None:
         _require_dense(type_, size, span)
         return MaskShape(size, item, None)
+    # A set or a map never holds more entries than there are elements, whatever its capacity; a bag may.
     slots = _slots("set", shape_of(item, span), None, min(capacity, size), item)
+    # A mask needs no sorting, and membership in it is one bit: it is taken even where slots would be a little narrower.
     dense = size <= max(SMALL, slots.width) and size <= MASK_LIMIT
     return MaskShape(size, item, capacity) if dense else slots
 
@@ -138,6 +143,7 @@ def _map(type_: t.Type, span: Span) -> Shape:
         _require_dense(type_, size, span)
         return TableShape(size * stride, type_.key, value, type_.partial, type_.capacity, stride)
     slots = _slots("map", shape_of(type_.key, span), value, min(type_.capacity, size), type_.key)
+    # A table is indexed by the number of a key, which only a small type has.
     if not is_small(type_.key):
         return slots
     dense = size <= SMALL or (size * stride <= slots.width and size <= DENSE_LIMIT)

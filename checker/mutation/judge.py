@@ -106,6 +106,7 @@ def judge(
     found = mutants(kernel, sources, files)
     judged: list[MutantJudgement] = []
     with tempfile.TemporaryDirectory(prefix="assay-mutants-") as folder:
+        # Changes of the original are kept while mutants are judged; those of a large model would fill the memory.
         comparable = original.statistics.distinct <= COMPARABLE
         bench = _Bench(
             kernel, sources, original, options, Path(folder), changes(kernel) if comparable and found else None, runs
@@ -133,11 +134,13 @@ class _Bench:
     def judge(self, mutant: Mutant) -> MutantJudgement:
         remark = explanation(mutant, self.sources)
         noticed = self.runs.killers(mutant) if self.runs else ()
+        # Before the search, which is the expensive part: runs of scenarios cost nearly nothing.
         if noticed:
             return MutantJudgement(mutant, Fate.KILLED, noticed, remark)
         kernel = mutated(self.kernel, mutant)
         report = self._search(kernel)
         killers = self._killers(report)
+        # A search that was stopped may have found a violation before: then the limit does not matter.
         if killers:
             return MutantJudgement(mutant, Fate.KILLED, killers, remark)
         if report.stopped is not None:
@@ -152,6 +155,7 @@ class _Bench:
         most = self.options.max_states
         first = replace(self.options, max_states=SMALL if most is None else min(SMALL, most))
         report = engine_selection.check(kernel, first, self.sources, "reference").report
+        # A violation ends a search, so that `stopped` alone does not say that more states would be needed.
         if report.stopped is None or report.interrupted or self._killers(report):
             return report
         return engine_selection.check(kernel, self.options, self.sources, "auto", self.cache).report
@@ -160,6 +164,7 @@ class _Bench:
         """The properties that hold for the spec and not for the mutant. A reachable that is lost counts even where
         bounds cut."""
         held = {each.name for each in self.original.properties if each.outcome in (Outcome.HOLDS, Outcome.UP_TO_BOUND)}
+        # A search that was cut short may only not have come to the state that a reachable asks for.
         whole = report.stopped is None
         return tuple(
             each.name
@@ -178,6 +183,7 @@ class _Bench:
         of actions that never happen, in the original and in the mutant, changes nothing.
         """
         ours, theirs = self.original.statistics, report.statistics
+        # Both are counts of whole searches: another number of states cannot be the same behaviour.
         if ours.distinct != theirs.distinct:
             return False
         if self.changes is not None:

@@ -91,6 +91,7 @@ class Search:
             self.up_to_depth = self.depth
         except _Ended as reason:
             self.stopped = str(reason)
+        # It may come at any line. The store writes a state's number last, so that half a state does not count.
         except KeyboardInterrupt:
             self.interrupted = True
             self.stopped = f"interrupted {self._here}"
@@ -130,6 +131,7 @@ class Search:
         self.watch.note_undefined(finding)
 
     def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:
+        # Into the store first: a finding names the number of its state.
         number = self.store.add(state, parent, link)
         self.watch.see_state(number, state)
         if parent < 0:
@@ -157,6 +159,7 @@ class Search:
 
     def _decide_to_stop(self) -> None:
         self._refuse_undefined()
+        # Between levels alone, so that every violation of this level is found whichever came first.
         if self.violated and not self.options.keep_going:
             raise _Ended(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states

@@ -39,6 +39,7 @@ class Watch:
         self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
 
     def _watched(self, node: k.Property) -> PropertyMeaning:
+        # Only properties record which quantifiers were empty: a guard claims nothing about the model.
         scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
         return property_meaning(node, scope)
 
@@ -79,6 +80,7 @@ class Watch:
     def see_step(self, number: int, state: State, step: Step) -> None:
         """Check transition properties on a step from a state."""
         for watched in self.transitions:
+            # A decided property costs nothing in later states, and its first place stays the one that is told.
             if watched.node.name not in self.found:
                 self._look(watched, Frame(step.state, state), PropertyFinding(number, step), wanted=False)
 
@@ -110,6 +112,7 @@ class Watch:
 
     def _note_no_value(self, name: str, place: PropertyFinding, undefined: Undefined, subject: str) -> None:
         finding = replace(place, undefined=undefined.message, span=undefined.span, subject=subject)
+        # The first one counts in both maps. The property itself stays undecided: it is `defined` that is violated.
         self.undefined.setdefault(name, finding)
         self.found.setdefault(DEFINED, finding)
 
@@ -127,6 +130,7 @@ class Watch:
     def is_terminal(self, number: int, state: State) -> bool:
         """Whether the system may stop in this state."""
         frame = Frame(state)
+        # Each line is an alternative of its own: one without a value keeps no other one from being true.
         for conjunct, holds in self._terminal:
             try:
                 if holds(frame):

@@ -113,6 +113,7 @@ def _take(model: Model, state: State, saved: SavedStep, sources: Sources) -> Ste
     except NotOfType as reason:
         return f"`{saved.action}`: {reason}"
     arguments = tuple(named[name] for name in action.names)
+    # The domain of a parameter may have shrunk since, while its type did not.
     if not action.matching(arguments, [True] * len(arguments)):
         return f"`{show_instance(action.node, arguments)}` is no instance any more"
     outcomes = action.outcomes(state, arguments)
@@ -135,8 +136,10 @@ def _closest(
         picks: dict[str, Value] | None = read_values(saved.picks, types)
     except NotOfType:
         picks = None  # a pick of another type is no pick of this model; the state decides
+    # Without picks all candidates have "the same" ones, and the state decides.
     same_picks = [each for each in candidates if picks and dict(each.picks) == picks]
     same_state = [each for each in same_picks or candidates if state_to_json(each.state, kernel) == saved.state]
+    # Some candidate is always taken: a run that goes on differently tells more than one that ends here.
     return [*same_state, *same_picks, *candidates][0]
 
 
@@ -192,6 +195,7 @@ def _judge_run(model: Model, node: k.Property, followed: Replay) -> Replay:
         return replace(followed, reason=f"`{node.name}` has no value: {undefined.message}")
     if conjunct is None:
         return replace(followed, violated=False)
+    # A run that fairness rules out was a counterexample before the spec got that fairness.
     for condition in run.unfair():
         strong = "strong fairness" if condition.strong else "fairness"
         said = f"the run is not possible for ever: {strong} makes `{condition.event.show(model.kernel)}` happen"

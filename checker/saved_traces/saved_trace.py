@@ -62,6 +62,7 @@ def trace_to_json(
 ) -> dict[str, Any]:
     """The trace as an object for ``json.dumps``."""
     steps = [step_to_json(step, kernel) for step in trace.steps]
+    # The model by its name, parameters as they were written: an edit of the spec may change what they mean.
     head = {"assay": VERSION, "spec": spec, "model": kernel.model, "set": dict(settings or {}), "property": property_}
     return {**head, "steps": steps, **({} if trace.loop is None else {"loop": trace.loop})}
 
@@ -122,6 +123,7 @@ def _trace(data: Any) -> SavedTrace:
 
 def _loop(data: Any, length: int) -> int | None:
     loop = data.get("loop")
+    # In Python `true` is the number 1.
     if loop is not None and not (isinstance(loop, int) and not isinstance(loop, bool) and 0 <= loop < length):
         raise NotOfType("`loop` is not the place of a step")
     return loop
@@ -129,6 +131,7 @@ def _loop(data: Any, length: int) -> int | None:
 
 def _step(number: int, data: Any, goes_on: bool) -> SavedStep:
     action = None if isinstance(data, dict) and data.get("action", 0) is None else _part(data, "action", str)
+    # Only a run that goes on for ever may stutter: elsewhere a step without action is a damaged file.
     if (action is None) is not (number == 0) and not (goes_on and number):
         raise NotOfType("the first step, and no other, is the initial state")
     return SavedStep(action, _part(data, "arguments", dict), _part(data, "picks", dict), _part(data, "state", dict))
@@ -146,4 +149,5 @@ def _part(data: Any, name: str, wanted: type) -> Any:
 
 def read_values(data: Mapping[str, Any], types: Mapping[str, Type]) -> dict[str, Value]:
     """The values named in the object that are also named in the types; raises ``NotOfType``."""
+    # A pick that the edited spec no longer has is left out, not refused: the state may still decide between steps.
     return {name: from_json(value, types[name]) for name, value in data.items() if name in types}

@@ -149,6 +149,7 @@ class Meter:
         # Noted events are rare; without any the states of both executions need not be merged.
         if not own or result.execution is None:
             return result
+        # All states, not only changes that a measure reads: a note may read anything.
         states = list(merged(self.every, timeline(result.execution, self.plan.ordering, self.begin), self.own))
         times = [each.at for each in states]
         found = [
@@ -193,6 +194,7 @@ class Meter:
 
     def _holds(self, condition: k.Expr, state: State, bound: Mapping[str, Value]) -> bool:
         try:
+            # What has no value does not hold: an outage is told only where it is certain.
             return self._truths[condition](Frame(state, (), dict(bound))) is True
         except Undefined:
             return False

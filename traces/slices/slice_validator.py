@@ -133,6 +133,7 @@ class Joiner:
 
     def forget(self) -> None:
         """Drop the states of earlier slices if they are many; called before a slice begins."""
+        # Slices share most of their states, so they are kept from one to the next while they are few.
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
@@ -158,6 +159,7 @@ class Joiner:
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
         absurd = [] if result.absurd is None or doubted else [result.absurd]
+        # A line that no state satisfies is asked about first: its window is small, and what it proves is certain.
         answer = contradictory_lines(self.joint.log, lines.few, doubted or absurd or result.unexplained)
         if absurd and isinstance(answer, str) and len(lines.few) > LINES:  # few were all asked about
             answer = contradictory_lines(self.joint.log, lines.few, result.unexplained)
@@ -168,6 +170,7 @@ class Joiner:
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
+        # A line of the contradiction would be told twice, once with a reason and once without.
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
@@ -206,6 +209,7 @@ class Joiner:
             return self.for_partial_logs._validated(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
+        # Before all files have begun any line may be missing, so that only lines against lines prove anything.
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
             return self._of_lost_lines(result, lines)
         order = _unlogged_order(result.violations, lines.observations)
@@ -216,6 +220,7 @@ class Joiner:
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
+        # The weakest question of all: only what stays inconsistent under any times of hidden steps is told as such.
         again = self.with_unknown_hidden_times.without_lines(name, lines, self._unread(lines.few))
         if again is None:
             return result
@@ -375,6 +380,7 @@ class Joiner:
             if history.narrowed and self._asked(found).is_open:
                 history, found = self._followed(few, width, started=started)
         if found.violations and history.narrowed:
+            # What a beam dropped may have explained it: such a mismatch is undecided, never a verdict.
             found = replace(found, narrowed=tuple(found.violations), violations=[])
         return history, found
 
@@ -393,6 +399,7 @@ class Joiner:
         check = partial(self._check, history, started=lines.started)
         quick = partial(check, one_is_enough=True, explained=False)
         found = check_slice(check, quick, every, self.model)
+        # After a mismatch the search goes on from a state that may be wrong, and narrowing adds to that.
         if history.narrowed:
             found = check_slice(partial(check, one_is_enough=True), quick, every, self.model)
         return history, found

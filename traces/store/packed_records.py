@@ -89,6 +89,7 @@ class PackedRecords(Sequence[MatchedRecord]):
         columns = rows.columns
         layouts = np.where(columns.layouts < 0, columns.layouts - np.int32(len(self._objects)), columns.layouts)
         self._more.append(columns._replace(sources=columns.sources + np.int32(len(self._sources)), layouts=layouts))
+        # New lists, not longer ones: `_with` gives its copies the same lists.
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
     def extend_in_place(self, rows: PackedRecords) -> None:
@@ -131,6 +132,7 @@ class PackedRecords(Sequence[MatchedRecord]):
     def _source(self, file: str, layouts: RecordLayouts) -> int:
         """The index of the source that takes digits of records of a file with these layouts."""
         found = self._growing.get(layouts)
+        # The same layouts may serve several files, as those of rotated parts do.
         if found is None or self._sources[found].file != file:
             found = self._growing[layouts] = len(self._sources)
             self._sources.append(RecordSource(file, layouts))
@@ -149,6 +151,7 @@ class PackedRecords(Sequence[MatchedRecord]):
         """All records, in columns."""
         self._end_single()
         if self._narrow is not None:
+            # Uncompacted for this reader alone: the compact form stays the one that is kept.
             if not self._more:
                 return Columns(*(column.all() for column in self._narrow))
             self._columns, self._narrow = Columns(*(column.all() for column in self._narrow)), None
@@ -424,6 +427,7 @@ class PackedRecords(Sequence[MatchedRecord]):
         layouts, begins, sources = columns.layouts.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
             positions = np.flatnonzero((columns.sources == number) & (columns.layouts >= 0))
+            # A part of a large log would else take the layouts and the digits of all of it to another process.
             used, which = np.unique(columns.layouts[positions], return_inverse=True)
             first = source.layouts.places.first
             taken = _taken(columns.begins[positions], np.diff(first)[columns.layouts[positions]])
@@ -487,6 +491,7 @@ def _layout_repeats(layout: RecordLayout) -> bool:
 
 
 def _template_hash(layout: RecordLayout) -> np.uint64:
+    # Hashes of texts differ from process to process, so these are compared within one and never kept.
     return np.uint64(hash((layout.logger, layout.template)) & _WORD)
 
 

@@ -42,9 +42,11 @@ def block_of(gates: Gates, roots: Literals) -> ClauseBlock:
     """The clauses that define some literals of a graph."""
     writer = Clauses(gates)
     found = [writer.literal(each) for each in roots]
+    # Rows of one length are an array, whose variables are renamed at one blow when the block is used.
     by_length: dict[int, list[list[int]]] = {}
     for clause in writer.take():
         by_length.setdefault(len(clause), []).append(clause)
+    # Node 0 is the constant, which every block shares.
     inputs = [(node, abs(v)) for node, v in writer.variables.items() if node and gates.is_input(node)]
     return ClauseBlock(
         tuple(np.array(each, np.int32) for each in by_length.values()),
@@ -113,6 +115,7 @@ class BlockFormula:
 
     def any_of(self, literals: Sequence[int]) -> int:
         """A literal that is true if one of these is."""
+        # Constants are folded here: a gate about them would cost the solver a variable and clauses that say nothing.
         useful = [each for each in literals if each != FALSE]
         if TRUE in useful or not useful:
             return TRUE if useful else FALSE
@@ -135,11 +138,13 @@ class BlockFormula:
         self._solver.prop_budget(max(1, self._literals))
         answer = solve_limited(self._solver, assumptions)
         if answer is None:
+            # Nothing is left for the next question either: until the budget is renewed, each gets the least there is.
             self._left = self._literals = 0
             raise UnansweredError
         if answer:
             self._model = self._solver.get_model() or []
         after = self._solver.accum_stats()
+        # The solver counts over its whole life, so only the difference is this question's.
         self._left -= after["conflicts"] - before["conflicts"]
         self._literals -= after["propagations"] - before["propagations"]
         return answer
@@ -151,4 +156,5 @@ class BlockFormula:
     def values(self, literals: Sequence[int]) -> list[bool]:
         """The values of literals in the last model: that of the last question that had one."""
         model = self._model
+        # A variable that is newer than the model counts as false: nothing in the model depends on it.
         return [(model[abs(each) - 1] > 0) == (each > 0) if abs(each) <= len(model) else each < 0 for each in literals]

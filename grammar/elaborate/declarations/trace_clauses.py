@@ -113,6 +113,7 @@ class Traces:
         home: Unit | None = unit
         for part in path.parts[:-1]:
             entity = unit.scope.find(part.text)
+            # A module is known by the identity of its names, because an alias may call it anything.
             inside = entity[0].scope.own if len(entity) == 1 and isinstance(entity[0], ModuleEntity) else None
             home = next((other for other in self.units.canonical() if other.own is inside), None)
         found = (
@@ -166,6 +167,7 @@ class ClausePlan:
     def plan(self, trace: syntax.TraceClause) -> kernel.TracePlan:
         """The kernel's plan."""
         reported = tuple(self._reported())
+        # First of all: the reader of steps warns of actions that are no step of the system, unless they are reported.
         steps = replace(self.steps, reported=frozenset(each.action for each in reported))
         source, types = self._source_types()
         return replace(self, steps=steps, slicing=self._slicing(), source=source, types=types)._plan(trace, reported)
@@ -229,6 +231,7 @@ class ClausePlan:
         """How lines become events, and the types that the ``from`` block gives to fields."""
         found = self._of(syntax.From)
         if not found:
+            # The mistake is reported by `_catalogue`; a second message about the same line would not help.
             return kernel.EventSource(), {}
         unit, line = found[0]
         reader = SourceReader(unit.scope, self.diagnostics)
@@ -260,6 +263,7 @@ class ClausePlan:
             return None
         fields = tuple(field.text for field in line.fields)
         named = line.since.text if line.since else None
+        # One syntax has two meanings: an event that creates a slice, or a field that tells it from an earlier one.
         event, field = (None, named) if line.renewed else (named, None)
         return kernel.Slicing(entities[0].sort, fields, event, field, span=line.span)
 
@@ -330,6 +334,7 @@ class ClausePlan:
             if not isinstance(line, syntax.On | syntax.CallLine):
                 continue
             label = place_label(line.span)
+            # Labels are `file:line` without the folder, and clauses of two files of one name may be joined.
             label = label if label not in taken else f"{label}:{line.span.column}"
             taken.add(label)
             rule = self._rule(unit, line, label) if isinstance(line, syntax.On) else self._call_rule(unit, line, label)

@@ -40,6 +40,7 @@ def check(question: Question) -> Answer:
     """All properties of a spec, searched, simulated, or proved; or whether some of them are inductive as they stand."""
     spec = _spec(question)
     if question["how"] == "inductive" and not question["properties"]:
+        # Without names the whole proof would run, which is another question with another answer.
         raise NoSuchStepError("`inductive` asks about the invariants and lemmas that `properties` names: name some")
     options = SearchOptions(
         properties=frozenset(question["properties"]) or None,
@@ -102,6 +103,7 @@ def validate(question: Question) -> Answer:
             "exit_code": int(answer.exit_code),
             "spec": answer.spec.name,
             "mismatches": [str(each.place) for each in answer.mismatches[:MOST_MISMATCHES]],
+            # An agent pays for every word it reads: the whole answer is there by reference.
             "first_screen": _some(answer.lines(details=False, width=120)),
         },
         "whole": answer.to_object(),
@@ -118,6 +120,7 @@ def walk(question: Question) -> Answer:
         step = stepper.find_call(text)
         stepper.take(step)
         taken.append({"step": clean(step.text), "changes": [f"{a}: {b} -> {c}" for a, b, c in step.changes]})
+    # One more than is shown tells that there are more, without listing a thousand instances.
     possible = list(islice(stepper.possible(), MOST_STEPS + 1))
     return {
         "short": {

@@ -55,6 +55,7 @@ def pasted_records(text: bytes, place: LogPosition, matcher: PatternMatcher) -> 
 
     Only lines that hold an anchor of a pattern, or end in the name of a known logger, are tried; all others are prose.
     """
+    # Of bytes, which end lines at CR and LF only; `str.splitlines` would cut a line at U+2028 and count one too many.
     lines = text.splitlines(keepends=True)
     offset, number = place.offset, 0
     while number < len(lines):

@@ -38,6 +38,7 @@ def contradicted(
         if number is None:
             continue
         of_version[number].append(line)
+        # One contradiction is enough for a version, and evaluating demands is what costs here.
         for place, value in demands.of(line) if number not in found else ():
             if demanded.setdefault((number, place), value) != value:
                 found.add(number)
@@ -54,6 +55,7 @@ def are_of_two(model: TraceModel, same: Iterable[OrderedObservation], own: Set[s
     So it is if the version is one of a slice's first, and those before a pause agree, and those after it.
     """
     ordered = sorted(same, key=by_time)
+    # A new slice begins at version 0. That two lives both came to a higher version is not supposed.
     if any((number_of(model, each) or 0) > 1 for each in ordered):
         return False
     pauses = (at for at in range(1, len(ordered)) if ordered[at].time - ordered[at - 1].time > PAUSE)
@@ -106,12 +108,14 @@ class _Demands:
     def of(self, line: OrderedObservation) -> Iterator[tuple[_Place, Value]]:
         """The places that a line requires to have a value after its update, with the value."""
         seen = line.observation
+        # Of a line that reports a step it is `then` that speaks of the state after it.
         condition = seen.rule.then if seen.rule.steps else seen.rule.observe
         for part, bound in () if condition is None else self._all_of(condition, seen.bound):
             if isinstance(part, k.Equal) and not part.negated:
                 for place, logged in ((part.left, part.right), (part.right, part.left)):
                     if self._is_place(place, bound) and self._is_known(logged, bound):
                         names = frozenset((name, bound[name]) for name in self._reads(place).names)
+                        # What has no value demands nothing here; the check of the slice reports it.
                         with suppress(Undefined):
                             yield (place, names), self._model.value(logged, bound)
 
@@ -135,6 +139,7 @@ class _Demands:
                 for part in parts:
                     yield from self._all_of(part, bound)
             case k.LetIn(binder=binder, value=value, body=body):
+                # A name whose value reads the state is unknown, even where a field outside has the same name.
                 inner = {name: known for name, known in bound.items() if name != binder.name}
                 if self._is_known(value, bound):
                     with suppress(Undefined):

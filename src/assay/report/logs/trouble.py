@@ -34,6 +34,7 @@ def trouble_lines(trouble: Trouble) -> Iterator[Line]:
     if trouble.explained:
         yield Line("")
         yield Line("what other warnings and errors mean", Tone.HEADING)
+    # The sort is stable: families of equal numbers stay in the order of the answer.
     for each in sorted(trouble.explained, key=lambda lines: -lines.count)[:EXPLAINED_SHOWN]:
         advice = f" {each.advice}" if each.advice else ""
         yield Line(f"  {each.count:6,}  {clean(each.text)}{clean(advice)}  ({clean(str(each.first.place))})")
@@ -89,6 +90,7 @@ def identity_text(identity: ClusterIdentity) -> str:
 
 def _span(finding: TroubleFinding) -> str:
     begin, end = finding.begin or 0, finding.end or 0
+    # The clock shows seconds, so a shorter span would read as one time twice.
     return clock(begin) if end - begin < 1000 else f"{clock(begin)} to {clock(end)}"
 
 
