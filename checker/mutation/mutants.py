@@ -130,9 +130,10 @@ def _conjuncts(condition: k.Expr) -> tuple[k.Expr, ...]:
     match condition:
         case k.LetIn(body=body):
             return _conjuncts(body)
-        case k.Logic(op="and", parts=parts):
+        case k.Logic(op="and", span=whole, parts=parts) if all(part.span != whole for part in parts):
             return parts
         case _:
+            # A pattern such as `x is A(2)` is a conjunction too, but its parts have no places of their own.
             return ()
 
 

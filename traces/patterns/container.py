@@ -109,17 +109,17 @@ class Containers:
     """All containers, in the order in which they are tried.
 
     ``parts`` are the keys of each part of an object, for containers that do not name them. ``levels`` are the names of
-    numeric levels. ``noise`` describes lines that collectors write about themselves.
+    numeric levels. ``noise`` are patterns of lines that collectors write about themselves.
     """
 
     entries: tuple[Container, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
-    noise: re.Pattern[bytes] | None = None
+    noise: tuple[re.Pattern[bytes], ...] = ()
 
     def is_noise(self, line: bytes) -> bool:
         """Whether a collector wrote a line about itself."""
-        return self.noise is not None and self.noise.match(line) is not None
+        return any(each.match(line) for each in self.noise)
 
     def without_threads(self) -> Containers:
         """The same containers without the fields of threads. Lines without a thread have Kafka's own layout, which is

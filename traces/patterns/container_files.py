@@ -5,7 +5,7 @@ pattern files, which are tried before them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -37,30 +37,42 @@ _OF_LINES = (ContainerForm.PREFIX, ContainerForm.HEADING)
 _WITH_PATTERN = (*_OF_LINES, ContainerForm.OUTPUT)
 
 
-def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: list[str]) -> Containers:
-    """The containers of parsed files, each with its name; what is wrong with a table goes to ``problems``. That the
-    built-in files have no mistakes is tested, and not asked again each time.
-    """
+def containers_of(contents: Iterable[Mapping[str, Any]]) -> Containers:
+    """The containers of parsed files without mistakes."""
     entries: list[Container] = []
     parts: dict[str, tuple[str, ...]] = {}
     levels: dict[str, str] = {}
     noise: list[str] = []
-    for file, content in contents:
-        told = [] if file in BUILT_IN else _file_mistakes(content)
-        problems += [f"{file}: {text}" for text in told]
-        if told:
-            continue
-        for number, table in enumerate(content.get("container", ()), 1):
-            wrong = [] if file in BUILT_IN else mistakes_of(table)
-            problems += [f"container {number} of {file}: {text}" for text in wrong]
-            if not wrong:
-                entries.append(_container(table))
+    for content in contents:
+        entries += map(_container, content.get("container", ()))
         for part, keys in content.get("parts", {}).items():
             parts[part] = (*parts.get(part, ()), *keys)
         levels |= content.get("levels", {})
         noise += content.get("noise", ())
-    own = re.compile("|".join(f"(?:{text})" for text in noise).encode()) if noise else None
-    return Containers(tuple(entries), parts, levels, own)
+    return Containers(tuple(entries), parts, levels, tuple(_noise(noise)))
+
+
+def _noise(texts: Sequence[str]) -> Iterator[re.Pattern[bytes]]:
+    """The patterns as one, which is faster, but for those that would change in it: groups are counted and named, and
+    flags in front are those of a whole pattern.
+    """
+    alone = [text for text in texts if text.startswith("(?") or re.compile(text).groups]
+    joined = "|".join(f"(?:{text})" for text in texts if text not in alone)
+    yield from (re.compile(text.encode()) for text in [*alone, *([joined] if joined else [])])
+
+
+def _without_mistakes(file: str, content: Mapping[str, Any], problems: list[str]) -> Mapping[str, Any]:
+    """What can be used of a user's file; what is wrong with the rest goes to ``problems``."""
+    told = _file_mistakes(content)
+    problems += [f"{file}: {text}" for text in told]
+    if told:
+        return {}
+    sound: list[Mapping[str, Any]] = []
+    for number, table in enumerate(content.get("container", ()), 1):
+        wrong = mistakes_of(table)
+        problems += [f"container {number} of {file}: {text}" for text in wrong]
+        sound += [] if wrong else [table]
+    return {**content, "container": sound}
 
 
 @cache
@@ -75,9 +87,10 @@ def built_in_containers() -> Containers:
 def load_containers(more: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[Containers, list[str]]:
     """The containers of further files, which are tried first, and of those that come with the product; and mistakes."""
     tables = toml_tables("assay.traces.patterns.containers")
-    own = [(name, tables[name]) for name in BUILT_IN]
     problems: list[str] = []
-    return containers_of([*more, *own], problems), problems
+    users = [_without_mistakes(file, content, problems) for file, content in more]
+    # That the built-in files have no mistakes is tested, and not asked again each time.
+    return containers_of([*users, *(tables[name] for name in BUILT_IN)]), problems
 
 
 def _container(table: Mapping[str, Any]) -> Container:

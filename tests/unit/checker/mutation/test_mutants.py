@@ -111,3 +111,15 @@ def test_a_line_that_is_part_of_two_steps_is_one_mutant_and_changed_in_both() ->
         each.condition for action in made.next for each in made.action(action).body if isinstance(each, k.Guard)
     ]
     assert conditions == [k.true(), k.true()]
+
+
+def test_a_pattern_is_one_conjunct() -> None:
+    text = (
+        "enum Role: Idle, Active(n: 0 .. 3)\nstate:\n    role: Role = Idle\n    x: 0 .. 3 = 0\n"
+        "action a:\n    when role is Active(2)\n    role := Idle\naction b:\n    when role is Active(2) and x < 3\n    x := 1\n"
+    )
+    parts = [each.text for each in found(load_text(text)) if each.kind == "weaken"]
+    assert parts == [
+        "without `role is Active(2)` in `when role is Active(2) and x < 3`",
+        "without `x < 3` in `when role is Active(2) and x < 3`",
+    ]

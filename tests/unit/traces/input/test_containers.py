@@ -205,6 +205,25 @@ def test_what_else_a_pattern_file_says_of_containers_is_judged(text: str, say: s
     assert [say in each.message for each in caught.value.diagnostics] == [True]
 
 
+def test_patterns_of_noise_with_groups_and_flags_do_not_disturb_each_other(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        "noise = ['(?i)done', '(?P<x>a)b', '(?P<x>c)d', '(e)\\1', 'plain']\n", encoding="utf-8"
+    )
+    found = load_catalogue([tmp_path / "mine.toml"]).containers
+    assert all(map(found.is_noise, (b"DONE", b"ab", b"cd", b"ee", b"plain", b"Line limit: 5")))
+    assert not any(map(found.is_noise, (b"ea", b"AB", b"PLAIN")))
+
+
+def test_a_users_file_that_is_called_as_a_built_in_one_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prefixes.toml").write_text("[[container]]\nname = 3\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError) as caught:
+        load_catalogue([Path("prefixes.toml")])
+    assert any("`form` is missing" in each.message for each in caught.value.diagnostics)
+
+
 @pytest.mark.parametrize(
     "value",
     [
