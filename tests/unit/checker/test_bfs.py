@@ -122,6 +122,12 @@ def test_accepted_bounds_do_not_weaken_the_verdict(run: Run) -> None:
     assert answer.report.exit_code is ExitCode.OK
 
 
+def test_behind_an_accepted_bound_there_may_be_a_state_that_is_looked_for(run: Run) -> None:
+    answer = run(f"{COUNTER}\naccept bounds: limit\nreachable far: x > 3")
+    assert answer.outcome("far") is Outcome.UNKNOWN
+    assert "no such state was found up to bound `limit`" in answer.result("far").reason
+
+
 def test_bounds_alone_give_their_own_exit_code(run: Run) -> None:
     assert run(COUNTER).report.exit_code is ExitCode.UP_TO_BOUND
 

@@ -115,6 +115,34 @@ def test_scenarios_and_walks_reach_what_is_deep(tmp_path: Path) -> None:
     assert covering_runs(assay.load(path).kernel, ["actions"], 1).missed == ()
 
 
+TWO_WAYS = """
+module two_ways
+enum At: Start, Half, Whole, End
+state:
+    at: At = Start
+action crawl:
+    when at == Start or at == Half
+    at := if at == Start then Half else Whole
+action arrive:
+    when at == Whole
+    at := End
+action jump:
+    when at == Start
+    at := End
+action rest:
+    when at == End
+    at := End
+"""
+
+
+def test_of_runs_that_cover_as_much_the_shortest_comes_first(tmp_path: Path) -> None:
+    """To crawl and arrive takes three steps, to jump and rest two."""
+    path = tmp_path / "two_ways.assay"
+    path.write_text(TWO_WAYS)
+    runs = covering_runs(assay.load(path).kernel, ["actions"], 100).runs
+    assert [[each.text for each in run.steps] for run in runs] == [["jump", "rest"], ["crawl", "crawl", "arrive"]]
+
+
 LONG = """
 module long
 param Resets: bool = false

@@ -15,7 +15,7 @@ from assay.checker.report import ExitCode, Outcome, Report
 from assay.checker.symbolic.bounded import bmc
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
-from assay.grammar.load import load_spec
+from assay.grammar.load import load_spec, load_text
 
 TWO_PHASE = "classics/two_phase"
 
@@ -82,6 +82,17 @@ def test_engines_that_contradict_each_other_are_found_out() -> None:
 
     with pytest.raises(RaceDisagreementError, match=r"`consistent`.*`holds`.*run of 4 states: .*decide_commit"):
         race(waits, lambda options: symbolically(BAD, options), SearchOptions())
+
+
+def test_a_search_that_ends_before_the_steps_of_the_last_level_contradicts_no_deadlock_there() -> None:
+    spec = "state:\n    x: 0 .. 3 = 0\naction up:\n    when x < 3\n    x := x + 1\n"
+    of = load_text(spec).kernel
+    report = race(
+        lambda _: explicitly(of, SearchOptions(max_states=4)),
+        lambda options: symbolically(of, options),
+        SearchOptions(max_depth=9),
+    )
+    assert length(report, "deadlock") == 4
 
 
 def test_a_spec_without_encoding_is_left_to_the_other_engine() -> None:

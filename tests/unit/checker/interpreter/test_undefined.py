@@ -57,6 +57,15 @@ def test_what_stands_to_the_left_protects(run: Run, condition: str) -> None:
     assert answer.outcome("good") is Outcome.HOLDS
 
 
+@pytest.mark.parametrize("lines", [["let y = 1 // z", "x == 0"], ["x == 0", "let y = 1 // z", "x < 4"]])
+def test_a_let_line_without_value_violates_defined_though_the_line_below_does_not_read_it(
+    run: Run, lines: list[str]
+) -> None:
+    body = "".join(f"    {line}\n" for line in lines)
+    answer = run(f"{STATE}\naction tick:\n    x := x\n\ninvariant bad:\n{body}")
+    assert answer.result("defined").reason == "`//` by zero, in invariant `bad`"
+
+
 def test_out_of_range_where_it_is_stored_names_variable_and_instance(run: Run) -> None:
     answer = run(f"{STATE}\naction add(n in 2 .. 2):\n    x := x + n\n")
     defined = answer.result("defined")

@@ -141,6 +141,15 @@ def test_a_long_sum_breaks_at_its_operator_before_it_breaks_inside_an_operand() 
     assert formatted(less) == less
 
 
+@pytest.mark.parametrize("operator", ["or", "and", "implies"])
+@pytest.mark.parametrize("middle", ["if is_open then s else t", "forall s in some_set_of_things: s > 1"])
+def test_a_middle_operand_keeps_the_brackets_that_end_it_where_lines_break(operator: str, middle: str) -> None:
+    long = "a_name_of_forty_letters_that_is_not_short"
+    text = f"invariant i: {long} == {long} {operator} ({middle}) {operator} {long}\n"
+    assert f"({middle})" in formatted(text)
+    assert parse(formatted(text), "spec.assay").module == parse(text, "spec.assay").module
+
+
 def test_a_comprehension_breaks_inside_its_brackets() -> None:
     long = "a_name_of_forty_letters_that_is_not_short"
     assert formatted(f"invariant i: {long} == {{x in {long} if {long}(x)}}\n") == (
