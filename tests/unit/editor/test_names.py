@@ -95,6 +95,26 @@ def test_a_name_leads_to_its_declaration(
     assert declared(document, part, of) == wanted
 
 
+@pytest.mark.parametrize(
+    ("part", "behind", "path"),
+    [
+        ("members.is_alive", 0, ("members",)),
+        ("members.is_alive", 7, ("members",)),
+        ("members.is_alive", 8, ("members", "is_alive")),
+        ("members.is_alive", 16, ("members", "is_alive")),
+        ("members.is_alive", 17, ("n",)),
+        ("bound few", 5, ("bound",)),
+    ],
+)
+def test_a_name_reaches_to_the_cursor_behind_its_last_letter(
+    document: Document, part: str, behind: int, path: tuple[str, ...]
+) -> None:
+    line, column = place(CLUSTER, part)
+    name = name_at(document.text, document.file, line, column + behind)
+    assert name is not None
+    assert name.path == path
+
+
 def test_references_are_found_in_used_modules_and_not_in_strings(document: Document) -> None:
     name = name_at(document.text, document.file, *place(CLUSTER, "is_alive"))
     assert name is not None

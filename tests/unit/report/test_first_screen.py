@@ -16,7 +16,7 @@ from assay.report.logs.validation_text import label_of
 from assay.traces.diagnosis.incident_moments import Moment
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.durations import difference_in_words, duration_in_words
-from assay.traces.event import Event, LogPosition, LogRecord, Notice, ProcessRun
+from assay.traces.event import Event, LogPosition, LogRecord, Notice, ProcessRun, Remark
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Validation
 from assay.traces.spec_selection import validate_with_selection
@@ -97,6 +97,18 @@ def test_a_broken_property_is_the_first_line(tmp_path: Path) -> None:
     lines = text(*answer(tmp_path, [1, 2, 3]))
     assert lines[0].startswith("BROKEN: invariant few is broken at ")
     assert lines[0].endswith("log.jsonl:3")
+
+
+def test_that_no_line_tells_of_a_loss_is_said_of_a_bundled_spec_beside_no_risk(tmp_path: Path) -> None:
+    own, input_ = answer(tmp_path, [1, 2])
+    bundled = replace(own, kernel=replace(own.kernel, name="kafka.cluster"))
+    event = Event("Added", "", {}, LogRecord(LogPosition("log", 1, 0), 0, "INFO", "", None, "it"), ProcessRun("x", 1))
+    no_loss = "data: no line that was read tells of a loss"
+    at_risk, known = (replace(bundled, remarks=(Remark(each, "it is so", event),)) for each in ("risk", "known"))
+    assert no_loss not in text(own, input_)
+    assert no_loss in text(bundled, input_)
+    assert no_loss in text(known, input_)
+    assert no_loss not in text(at_risk, input_)
 
 
 def test_it_has_25_lines_at_most_whatever_there_is_to_say(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.explicit.shard import ShardFinding
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
+from assay.checker.search_interface.protocols import Stopped
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
 from assay.spark.exploration import Exploration, explore, searched
@@ -19,6 +20,8 @@ from assay.spark.search.cluster_bfs import ClusterSearch, SearchSite
 from assay.spark.session.options import ClusterOptions
 from assay.spark.storage.filesystem import Storage
 from assay.spark.storage.manifest import newest
+from assay.spark.tasks.job import JobFailedError
+from assay.spark.tasks.task import TaskReport
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -69,3 +72,28 @@ def test_a_number_of_tasks_that_owners_cannot_be_dealt_to_is_refused(parts: int)
     with pytest.raises(SpecError) as problem:
         explore(None, load_text(COUNT.format(1)).kernel, cluster=ClusterOptions(parts))  # type: ignore[arg-type]  # no session is asked
     assert [each.code for each in problem.value.diagnostics] == ["E838"]
+
+
+def test_a_job_is_tried_again_unless_another_attempt_would_fail_the_same_way() -> None:
+    tried: list[str] = []
+
+    def search(*problems: JobFailedError) -> Any:
+        left = list(problems)
+
+        def level(*_: object) -> list[TaskReport]:
+            tried.append("level")
+            if left:
+                raise left.pop(0)
+            return []
+
+        at, findings = SimpleNamespace(exchange=SimpleNamespace(level=level)), SimpleNamespace(known=set())
+        return SimpleNamespace(
+            _at=at, findings=findings, depth=3, _heed_limits=None, _sweep=lambda: None, _pause=lambda _: None
+        )
+
+    lost = JobFailedError("an executor is gone")
+    assert ClusterSearch._outcomes(search(lost, lost), "manifest") == []
+    assert len(tried) == 3
+    with pytest.raises(Stopped, match="in level 3: no memory"):
+        ClusterSearch._outcomes(search(JobFailedError("no memory", "E836")), "manifest")
+    assert len(tried) == 4

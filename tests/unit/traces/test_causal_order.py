@@ -95,6 +95,15 @@ def test_a_stamp_that_cannot_be_right_is_told_and_leaves_the_answer_open(
     assert said in str(found)
 
 
+def test_a_message_that_is_sent_twice_orders_nothing(tmp_path: Path) -> None:
+    """The first one may have been received. Ordered by the second one, n2 would acquire what n1 holds for ever."""
+    n1 = [line("Sent", "n1", "m"), line("Acquired", "n1"), line("Sent", "n1", "m")]
+    n2 = [line("Got", "n2", "m"), line("Acquired", "n2"), line("Released", "n2")]
+    found = asked(tmp_path, MESSAGES, *n2, *n1)
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert not found.validation.violations
+
+
 @pytest.mark.parametrize(
     ("block", "entries"),
     [

@@ -43,6 +43,19 @@ def test_a_partition_without_leader_in_kraft_mode_waits_for_those_who_may_lead_i
     assert found.text == "pay-3: no leader to the end of the logs; only brokers [2] may lead them."
 
 
+REPLAYED = (
+    f"02:05 INFO [QuorumController id=102] Replayed PartitionRecord for existing partition pay-3 {TOPIC} and "
+    "PartitionRegistration(replicas=[1, 2], isr=[2], removingReplicas=[], addingReplicas=[], leader=-1, "
+    f"leaderRecoveryState=RECOVERED, leaderEpoch=3, partitionEpoch=4). ({CONTROLLER})"
+)
+
+
+def test_a_partition_waits_from_its_first_line_without_leader_on(tmp_path: Path) -> None:
+    """Another controller replays the record five seconds before the last event."""
+    (found,) = found_in([GONE, LOST, REPLAYED, ELSEWHERE], tmp_path)
+    assert (found.partitions, found.lines[0].place.line) == (("pay-3",), 2)
+
+
 @pytest.mark.parametrize("lines", [[GONE, LOST], [GONE, LOST, BACK, ELSEWHERE]], ids=["all stop", "led again"])
 def test_a_partition_that_is_led_again_or_stops_with_all_others_waits_for_nobody(
     lines: list[str], tmp_path: Path

@@ -71,6 +71,11 @@ def test_a_new_property_kills_what_survived() -> None:
     assert killed["drop without `when full: n == 3`"] == ("resets",)
 
 
+def test_what_holds_up_to_a_bound_kills_too() -> None:
+    text = COUNTER.replace("when full: n == 3", "bound often: n < 3\n    when full: n == 3")
+    assert fates(judged(text))["drop without `when small: n < 3 and n < 5`"] == ("killed", ("most",))
+
+
 def test_an_explanation_of_a_mutant_that_is_killed_is_wrong() -> None:
     mutation = judged(COUNTER + "reachable three: n == 3 and seen\n")
     (stale,) = [each for each in mutation.judged if each.stale]

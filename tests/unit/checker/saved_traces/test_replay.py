@@ -99,6 +99,24 @@ def test_a_state_that_differs_is_told_and_followed_on(load: Load) -> None:
     assert answer.violated is False
 
 
+def test_the_saved_pick_is_taken_though_another_one_leads_to_the_saved_state(load: Load) -> None:
+    """Two picks changed their effects: the run is that of the choices, and not that of the states."""
+    text = """
+    state:
+        n: 0 .. 9 = 0
+    action jump:
+        when n == 0
+        pick by in {1, 2}
+        n := EFFECT
+    invariant low: n < 2
+    """
+    trace = saved(load, text.replace("EFFECT", "by"), "low")
+    assert (trace.steps[1].picks, trace.steps[1].state) == ({"by": 2}, {"n": 2})
+    answer = replay(load(text.replace("EFFECT", "3 - by")).kernel, trace)
+    assert answer.trace.steps[1].picks == (("by", 2),)
+    assert (answer.differs, answer.violated) == ((1, ("n",)), False)
+
+
 def test_a_deadlock_is_judged_where_the_trace_ends(load: Load) -> None:
     stuck = MODEL.replace("bound limit", "when limit").replace("when even: hop == 0", "when even: round < 1")
     trace = saved(load, stuck, "deadlock")

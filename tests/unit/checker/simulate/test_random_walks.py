@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -187,7 +188,10 @@ def test_coverage_and_bounds_of_the_walks_are_told(engine: Engine, tmp_path: Pat
     assert simulated.report.bounds["few"] > 0
     assert simulated.report.statistics.distinct == 4
     assert any("action never never happens" in line.text for line in simulation_lines(simulated))
-    assert simulation_object(simulated)["walks"]["distinct"] == 4
+    walks = simulation_object(simulated)["walks"]
+    assert (walks["distinct"], walks["distinct_is_exact"]) == (4, True)
+    more = simulation_object(replace(simulated, more_states=True))["walks"]
+    assert (more["distinct"], more["distinct_is_exact"]) == (4, False)
 
 
 @pytest.mark.slow

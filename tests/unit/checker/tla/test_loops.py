@@ -45,3 +45,13 @@ ALONE = """if row == 0:
 def test_branches_of_one_if_exclude_each_other_but_not_in_a_loop(lines: str, may_meet: bool) -> None:
     text = export(load_text(GRID.replace("LINES", lines)).kernel, "m").files["m.tla"]
     assert ("two assignments to the same place of grid" in text) is may_meet
+
+
+@pytest.mark.parametrize(
+    ("of", "adds"), [("map[0 .. 2, 0 .. 1, max 3] = {}", True), ("map[0 .. 2, 0 .. 1] = [n -> 0]", False)]
+)
+def test_a_loop_adds_keys_to_a_map_that_may_lack_them(of: str, adds: bool) -> None:
+    spec = f"state:\n    m: {of}\n    some: set[0 .. 2] = {{}}\naction fill:\n    for n in some:\n        m[n] := 1\n"
+    text = export(load_text(spec).kernel, "m").files["m.tla"]
+    put, changed = "m' = Fold(LAMBDA so_far, n : Put(so_far, n, 1), m, some)", "[n \\in DOMAIN m |-> IF n \\in some"
+    assert [put in text, changed in text] == [adds, not adds]

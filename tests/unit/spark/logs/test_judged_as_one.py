@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.unit.report.test_first_screen import answer
@@ -18,3 +19,8 @@ def test_of_several_clusters_the_answer_is_inconclusive_whatever_it_was(tmp_path
         assert found.verdict is TraceVerdict.INCONCLUSIVE
         assert "logs of 2 clusters (one, two)" in (found.reason or "")
         assert "--clusters" in (found.reason or "")
+
+
+def test_a_vacuous_answer_stays_so(tmp_path: Path) -> None:
+    vacuous = replace(answer(tmp_path, [1, 2])[0], verdict=TraceVerdict.VACUOUS)
+    assert judged_as_one(vacuous, ["one", "two"]) is vacuous

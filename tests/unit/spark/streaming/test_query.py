@@ -82,11 +82,12 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
 
 
 def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
-    """Pieces of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20. What lies behind a
-    gap, or has no beginning, is recognised by them.
+    """Pieces of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20, of which 12 to 15 are read again. What lies
+    behind a gap, or has no beginning, is recognised by them.
     """
     rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
     rows += [_stored("a", 5, 30, 5), _stored("a", 5, 31, 2), _stored("b", 4, 3, 8)]
+    rows += [_stored("a", 6, 12, 3)]
     found = contiguous_pieces(rows)
     assert {name: [(piece.batch, piece.part) for piece in own] for name, own in found.items()} == {
         "a": [(3, 0), (4, 12), (5, 30)],

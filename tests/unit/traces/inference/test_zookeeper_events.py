@@ -12,7 +12,7 @@ from tests.stages import everyday
 from assay.cli.settings import load
 from assay.traces.coverage import coverage_of
 from assay.traces.event import Event
-from assay.traces.inference.facts import untold_events
+from assay.traces.inference.facts import unregistered_members, untold_events
 from assay.traces.inference.zookeeper_events import supposed_events
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
@@ -211,6 +211,19 @@ def test_who_is_new_to_a_controller_has_registered_shortly_before_where_no_line_
     opened = "SessionEstablished", "BrokerRegisteredUnnumbered"
     assert [each.kind for each in found] == ["ProcessStarting", *opened, "SessionLost", *opened]
     assert [(each.record.time or 0) // 60_000 % 60 for each in found] == [0, 0, 0, 2, 2, 2]
+
+
+def test_a_registration_without_a_line_is_supposed_though_an_earlier_one_has_one(tmp_path: Path) -> None:
+    """Broker 2 is new, deleted, and new again; its second registration has no line."""
+    registered = "Registered broker 2 at path /brokers/ids/2 with addresses: ArrayBuffer(EndPoint(h,9092)) (kafka.zk.KafkaZkClient)"
+    changes = ("2, deleted brokers: , all live brokers: 1,2", ", deleted brokers: 2, all live brokers: 1")
+    lines = [f"[Controller id=1] Newly added brokers: {each} (kafka.controller.KafkaController)" for each in changes]
+    text = (registered, lines[0], lines[1], lines[0])
+    (tmp_path / "server.log").write_text(
+        "".join(f"[2026-11-21 01:0{minute}:00,000] INFO {line}\n" for minute, line in enumerate(text))
+    )
+    found = [(member, fact.event.record.place.line) for member, fact in unregistered_members(read_logs([tmp_path]))]
+    assert found == [(2, 4)]
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["connected again", "lost its session"])

@@ -108,6 +108,19 @@ def test_the_same_records_as_json_lines_are_the_same_events(tmp_path: Path) -> N
     assert [(e.kind, e.fields, e.record.time) for e in as_json] == [(e.kind, e.fields, e.record.time) for e in as_text]
 
 
+def test_records_of_kafka_before_3_0_have_the_offsets_that_follow_that_of_their_batch(tmp_path: Path) -> None:
+    payloads = [f" payload: {json.dumps(each, separators=(',', ':'))}" for each in (TOPIC, PARTITION, CHANGE)]
+    events = list(
+        read(tmp_path, *HEAD, BATCH.format(1, 3, "true"), *payloads[:2], BATCH.format(7, 5, "true"), payloads[2]).events
+    )
+    assert [(each.kind, each.fields["offset"], each.fields["raft_epoch"]) for each in events] == [
+        ("TopicRecord", 1, 3),
+        ("PartitionRecord", 2, 3),
+        ("PartitionChangeRecord", 7, 5),
+    ]
+    assert {each.record.time for each in events} == {1795225258485}
+
+
 def test_what_is_no_record_is_counted_with_its_place(tmp_path: Path) -> None:
     broken = RECORD.format(4, 1, '{"type":"PARTITION_CHANGE_RECORD","data":{"part')
     reading = read(tmp_path, *dump(), "garbage", broken, broken, BATCH.format(5, 5, "false"), RECORD.format(6, 1, "[]"))
