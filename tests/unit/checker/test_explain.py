@@ -94,6 +94,12 @@ def test_old_values_are_shown_as_old(run: Run) -> None:
     }
 
 
+def test_what_was_false_before_a_step_is_explained_by_the_values_before_it(run: Run) -> None:
+    why = explanation(run, "old(count(log) > 0 or exists n in Node: role[n] != Follower)", "transition")
+    assert texts(why) == [("count(log) > 0", False), ("exists n in Node: role[n] != Follower", False)]
+    assert why.parts[0].values == (("count(log)", "0"), ("log", "[]"))
+
+
 def test_the_values_of_calls_are_shown_and_constants_are_not(run: Run) -> None:
     calls = """
 def led(): set[Node] = {n in Node if role[n] is Leader}

@@ -75,6 +75,22 @@ def test_the_second_run_reads_no_spec_and_has_the_same_kernel_and_tree(
     assert repr(second.tree.top.tree) == repr(first.tree.top.tree)
 
 
+def test_each_model_and_setting_has_a_kernel_of_its_own(tmp_path: Path) -> None:
+    path = _spec(tmp_path)
+    path.write_text(f"{SPEC}model small:\n    Top = 1\nmodel large:\n    Top = 7\n")
+
+    def top(model: str | None, **settings: str) -> object:
+        return next(
+            each.value
+            for each in load.load_spec(path, model=model, overrides=settings).kernel.parameters
+            if each.name == "Top"
+        )
+
+    for _ in range(2):
+        assert [top("small"), top("large"), top(None)] == [1, 7, 3]
+        assert [top("small", Top="2"), top("large", Top="5"), top(None, Top="4")] == [2, 5, 4]
+
+
 @pytest.mark.parametrize("names", [("1", "0x7"), ("anna", "1"), ()])
 def test_a_kept_kernel_of_a_log_equals_one_that_is_made(tmp_path: Path, names: tuple[str, ...]) -> None:
     loaded = load.load_spec(_spec(tmp_path))

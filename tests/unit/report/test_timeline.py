@@ -84,6 +84,18 @@ def test_the_end_of_a_process_says_when_it_starts_again(validation_of: Of) -> No
     assert shown(validation_of(), killed) == ["b-1 stops without shutting down"]
 
 
+def test_a_start_belongs_to_the_last_end_before_it(validation_of: Of) -> None:
+    killed = moment(1_000, "b-1 stops without shutting down", "death", "b-1")
+    again = moment(20_000, "b-1 shuts down", "shutdown", "b-1")
+    other = moment(25_000, "b-2 restarts", "start", "b-2")
+    back = moment(40_000, "b-1 restarts", "start", "b-1")
+    assert shown(validation_of(), killed, again, other, back) == [
+        "b-1 stops without shutting down",
+        "b-1 shuts down; restarts at 00:00:40",
+        "b-2 restarts",
+    ]
+
+
 def test_several_nodes_at_once_are_one_line_in_the_plural(validation_of: Of) -> None:
     lost = [moment(at, f"b-{at} lost its ZooKeeper session") for at in (1, 2)]
     assert shown(validation_of(), *lost) == ["b-1, b-2 lost their ZooKeeper session"]

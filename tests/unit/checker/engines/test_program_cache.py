@@ -99,6 +99,16 @@ def test_what_other_options_have_translated_is_not_used(
         programs(kernel, other)
 
 
+def test_what_was_translated_without_deadlocks_is_not_used_to_find_them(
+    path: Path, request: pytest.FixtureRequest
+) -> None:
+    kernel = load_spec(path).kernel
+    programs(kernel, replace(EVERY, check_deadlock=False))
+    request.getfixturevalue("no_translation")
+    with pytest.raises(AssertionError, match="translated"):
+        programs(kernel, EVERY)
+
+
 def test_another_text_and_a_changed_kernel_are_translated(path: Path, request: pytest.FixtureRequest) -> None:
     kernel = load_spec(path).kernel
     programs(kernel, SAFE)

@@ -116,6 +116,18 @@ def test_a_fold_over_a_part_of_a_value_that_outgrew_the_capacity_is_undefined(
     assert set(search(kernel_of(text.format("log"))).watch.found) == set()
 
 
+@pytest.mark.parametrize("over", ["0 .. {}", "{{k in 1 .. {} if k > x or true}}", "s"])
+def test_a_fold_goes_through_64_elements_and_no_more(kernel_of: KernelOf, errors_of: ErrorsOf, over: str) -> None:
+    def text(most: int) -> str:
+        named = over.format(most - 1 if over.startswith("0") else most)
+        state = f"state:\n    x: 0 .. 9 = 0\n    s: seq[0 .. 1, max {most}] = []\naction stay:\n    x := x\n"
+        return f"{state}invariant i: (fold n = 0 for y in {named}: n + 1) <= 64\n"
+
+    assert kernel_of(text(64)).properties
+    (error,) = errors_of(text(65))
+    assert "at most 64" in error
+
+
 def test_a_circle_of_functions_is_refused_once_for_each_of_them(errors_of: ErrorsOf) -> None:
     text = (
         "type Store = map[0 .. 9, bool]\nstate:\n    s: Store = [x -> true]\naction t:\n    s := s\ninvariant i: f(s, 3) == 0\n"
