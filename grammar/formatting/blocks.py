@@ -30,20 +30,27 @@ def valued(depth: int, before: str, expr: Expr, node: Node) -> list[PrintedItem]
     """The items of a line that ends in a value: ``before`` and the value beside it, or a block below it."""
     match expr:
         case BlockValue(body):
-            start = before.rstrip()
-            # A label ends in its colon already; `when` and `bound` without a label do not.
-            text = start if start.endswith(":") else f"{start}:"
-            return [PrintedItem(depth, (text,), head_of(node, None)), *lines(body, depth + 1)]
+            return [_above(depth, before, node), *lines(body, depth + 1)]
+        # `elif` and the cases would stand at the column of the label.
+        case BlockIf() | Match(block=True) if before:
+            return [_above(depth, before, node), *valued(depth + 1, "", expr, expr)]
         case BlockIf():
-            return _if(depth, before, expr, node)
+            return _if(depth, expr)
         case Match(block=True):
-            return _match(depth, before, expr, node)
+            return _match(depth, expr)
         case BlockQuantified(kind, binders, body):
             text = before + binding_head(Quantified(kind, binders, body))
             head = PrintedItem(depth, (text,), head_of(node, binders[-1]))
             return [head, *value_block(body, depth + 1)]
         case _:
             return [with_expression(depth, before, expr, "", node)]
+
+
+def _above(depth: int, before: str, node: Node) -> PrintedItem:
+    """The line above a block."""
+    start = before.rstrip()
+    # A label ends in its colon already; `when` and `bound` without a label do not.
+    return PrintedItem(depth, (start if start.endswith(":") else f"{start}:",), head_of(node, None))
 
 
 def value_block(value: Expr, depth: int) -> list[PrintedItem]:
@@ -63,21 +70,20 @@ def lines(body: Iterable[LetLine | Conjunct], depth: int) -> list[PrintedItem]:
     return printed
 
 
-def _if(depth: int, before: str, expr: BlockIf, node: Node) -> list[PrintedItem]:
+def _if(depth: int, expr: BlockIf) -> list[PrintedItem]:
     printed: list[PrintedItem] = []
     for index, (condition, value) in enumerate(expr.branches):
-        word = "elif " if index else f"{before}if "
+        word = "elif " if index else "if "
         # A long condition may break. The branch begins behind its last line.
         head = with_expression(depth, word, condition, ":")
-        # The first branch begins with the line itself, whose label or guard may stand before the `if`.
-        place = head_of(condition if index else node, condition)
+        place = head_of(condition if index else expr, condition)
         printed += _branch(PrintedItem(depth, head.lines, place), value)
     return printed + _else(depth, expr.otherwise, expr.else_place)
 
 
-def _match(depth: int, before: str, expr: Match, node: Node) -> list[PrintedItem]:
-    head = f"{before}match {match_subject(expr.subject)}:"
-    printed = [PrintedItem(depth, (head,), head_of(node, expr.subject))]
+def _match(depth: int, expr: Match) -> list[PrintedItem]:
+    head = f"match {match_subject(expr.subject)}:"
+    printed = [PrintedItem(depth, (head,), head_of(expr, expr.subject))]
     for case in expr.cases:
         text = case_line(case.patterns) + ":"
         printed += _branch(PrintedItem(depth + 1, (text,), head_of(case, case.patterns[-1])), case.value)
