@@ -375,6 +375,22 @@ def test_a_set_of_numbers_is_stored_only_where_each_of_them_has_a_place(narrow: 
     assert outcome(reference(kernel(text)), "defined") is Outcome.VIOLATED
 
 
+def test_what_stands_behind_the_end_of_a_sequence_need_not_fit_where_it_is_stored(tmp_path: Path) -> None:
+    text = """
+        state:
+            long: seq[0 .. 3, max 3] = [0, 3, 2]
+            short: seq[0 .. 1, max 3] = []
+            n: 0 .. 3 in 0 .. 3
+        action cut:
+            short := take(long, n)
+        invariant least: count(short) < 2
+    """
+    assert outcome(same_as_the_reference(text, tmp_path), "defined") is Outcome.VIOLATED
+    assert (
+        outcome(same_as_the_reference(text.replace("in 0 .. 3\n", "in 0 .. 1\n"), tmp_path), "defined") is Outcome.HOLDS
+    )
+
+
 def test_a_map_whose_keys_are_collections_is_no_trouble_where_nothing_reads_it(tmp_path: Path) -> None:
     text = """
         param Node: set = {a, b}

@@ -64,6 +64,11 @@ def test_only_writes_of_the_right_value_make_a_condition_true() -> None:
     assert [names(model, found, mask) for _, mask in found.disabling[3]] == [{"take0"}]
 
 
+def test_who_adds_to_a_set_may_make_a_condition_about_it_true() -> None:
+    model, found = dependence(RING.replace("when at[p] == 2", "when p in seen"))
+    assert [names(model, found, mask) for _, mask in found.disabling[6]] == [{"look0", "look1", "look2"}]
+
+
 def test_steps_may_be_put_off_where_nothing_but_a_deadlock_can_show() -> None:
     assert dependence(RING)[1].may_ignore
     assert not dependence(RING + "    invariant few: count(seen) < 3\n")[1].may_ignore
