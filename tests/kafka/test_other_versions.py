@@ -39,6 +39,10 @@ OTHERS = [
     Other("kraft-3.3.2", 1976, AGAIN | {"again-0#4", "again-1#4"}),
     Other("kraft-3.7.2", 1621, AGAIN | WIPED, wiped=1),
     Other("kraft-4.1.1", 3815, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
+    # Three nodes that are brokers and controllers.
+    Other("kraft-4.2.2", 6875, AGAIN),
+    # Voters were taken off and added.
+    Other("kraft-4.4.0", 4951, AGAIN),
 ]
 
 

@@ -205,6 +205,48 @@ def test_a_partition_without_a_leader_may_be_moved(moved: str, tmp_path: Path) -
     assert (event.fields["replicas"], event.fields.get("leader"), event.fields.get("to")) == ((1, 3), None, None)
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (
+            "INFO [QuorumController id=101] Replayed UnregisterControllerRecord(controllerId=104) (org.apache.kafka.controller.ClusterControlManager)",
+            "Routine",
+        ),
+        (
+            "INFO Recorded new KRaft controller, from now on will use node 127.0.0.1:31053 (id: 103 rack: null isFenced: false) (org.apache.kafka.server.NodeToControllerRequestThread)",
+            "QuorumLeaderHeard",
+        ),
+        (
+            "INFO [QuorumController id=101] Unfenced broker 2 has requested and been granted fencing. (org.apache.kafka.controller.BrokerHeartbeatManager)",
+            "BrokerFencing",
+        ),
+        (
+            "INFO [RaftManager id=101] The latest computed high watermark 506 is smaller than the current value 507, which should only happen when voter set membership changes. (org.apache.kafka.raft.LeaderState)",
+            "Routine",
+        ),
+        (
+            f"INFO [QuorumController id=101] Rejecting AlterPartition request from node 1 for audit-0 because the current partition epoch is 9, not 8. isr: [1] -> [1, 2] {REPLICATION}",
+            "AlterPartitionStale",
+        ),
+        (
+            f"INFO [QuorumController id=101] Removing heartbeat tracker entry for unknown broker 3 at epoch 582. {REPLICATION}",
+            "Routine",
+        ),
+    ],
+)
+def test_lines_of_4_2_to_4_4_have_a_shape(line: str, kind: str, tmp_path: Path) -> None:
+    reading, _ = answer(tmp_path, {"controller-101": f"06:23:11,848] {line}"})
+    assert (reading.unmapped, [event.kind for event in reading.events]) == ((), [kind])
+
+
+def test_the_topic_of_a_move_is_told_from_what_4_3_says_behind_it(tmp_path: Path) -> None:
+    change = "PartitionChangeRecord(partitionId=0, topicId=PyovnnLUQ9ePIQOppRkqbg, isr=null, leader=-2, replicas=[2, 3, 1], removingReplicas=[1], addingReplicas=[2], leaderRecoveryState=-1, directories=[], eligibleLeaderReplicas=null, lastKnownElr=null)"
+    behind = "(isr: [1, 3] -> [1, 3], replicaSet: [3, 1] -> [2, 3, 1], partitionEpoch: 8, leaderEpoch: 3)"
+    line = f"INFO [QuorumController id=101] Replayed partition assignment change {change} for topic au.dit. {behind} {REPLICATION}"
+    reading, _ = answer(tmp_path, {"controller-101": f"06:23:11,848] {line}"})
+    assert [event.fields["topic"] for event in reading.events] == ["au.dit"]
+
+
 def taken_off(voter: int, epoch: int) -> str:
     return (
         f"INFO [QuorumController id={voter}] Replayed UnregisterBrokerRecord(brokerId=2, brokerEpoch={epoch}) {CLUSTER}"

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _WILD = re.compile(r"[*?\[]")
 
+_KAFKA = ("kafka.", "org.apache.kafka.")
+"""The packages of Kafka. Its classes move among them from release to release, and keep their names."""
+
 
 class LoggerNames:
     """The loggers of a catalogue."""
@@ -30,6 +33,8 @@ class LoggerNames:
         # Names without `*` come first, so that `in_full` prefers them.
         known = sorted(self._printed, key=lambda name: "*" in name)
         self._known = [(name.split(".")[:-1], name.rpartition(".")[2]) for name in known]
+        classes = [*self._printed, *catalogue.protocol]
+        self._classes = {name.rpartition(".")[2]: name for name in classes if name.startswith(_KAFKA)}
 
     def patterns(self, logger: str) -> list[LinePattern]:
         """The patterns of the lines that a logger prints, in the order of the catalogue."""
@@ -42,7 +47,8 @@ class LoggerNames:
         return logger in self._protocol or any(_matching(logger, self._wild_protocol))
 
     def full_name(self, short: str) -> str | None:
-        """The logger that an abbreviated name means, or None; names without ``*`` are preferred.
+        """The logger that an abbreviated name means, or that of a class before it moved to this package, or None; names
+        without ``*`` are preferred.
 
         Example: ``k.s.KafkaServer`` means ``kafka.server.KafkaServer``.
         """
@@ -50,7 +56,7 @@ class LoggerNames:
         for packages, name in self._known:
             if len(before) in {0, len(packages)} and _abbreviates(before, last, packages, name):
                 return ".".join((*packages, last))
-        return None
+        return self._classes.get(last) if short.startswith(_KAFKA) else None
 
 
 def _compiled(names: Iterable[str]) -> list[tuple[str, re.Pattern[str]]]:

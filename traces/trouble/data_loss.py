@@ -188,11 +188,13 @@ def _lost_by_leader(name: str, event: Event, broker: object, lost: LostRange) ->
 
 
 def _is_unclean(event: Event) -> bool:
-    """Whether a change that KRaft calls unclean is that: it says so too where a reassignment ends with a new leader."""
-    leader, before, isr = (event.fields.get(name) for name in ("leader", "isr_before", "isr"))
+    """Whether a change that KRaft calls unclean is that: it says so too where a reassignment ends with a new leader, and
+    where an eligible replica is elected (KIP-966).
+    """
+    leader, before, eligible, isr = (event.fields.get(name) for name in ("leader", "isr_before", "elr_before", "isr"))
     if event.fields.get("recovery") is not None:
         return True
-    return isinstance(leader, int) and _ids(isr) == {leader} and leader not in _ids(before)
+    return isinstance(leader, int) and _ids(isr) == {leader} and leader not in _ids(before) | _ids(eligible)
 
 
 def _ids(value: object) -> frozenset[int]:

@@ -137,3 +137,17 @@ def test_a_topic_that_was_created_again_has_lost_nothing(tmp_path: Path) -> None
 def test_a_damaged_segment_says_of_which_partition_and_from_where_on_records_may_be_gone(tmp_path: Path) -> None:
     (found,) = trouble_in(statement_catalogue().named("corrupt-segment").example + "\n", tmp_path).findings
     assert found.lost == (LostRange("pay-3", 30, None, certain=False),)
+
+
+def test_who_was_eligible_is_elected_without_a_loss(tmp_path: Path) -> None:
+    """Of 4.4, which calls each election from outside the in-sync replicas unclean."""
+    for before, findings in (("[1] -> []", 0), ("[2] -> []", 1)):
+        change = f"isr: [] -> [1], leader: -1 -> 1, leaderEpoch: 7 -> 8, elr: {before}, lastKnownElr: [1] -> [], partitionEpoch: 11 -> 12"
+        line = f"[2026-11-27 23:46:35,949] INFO [QuorumController id=103] UNCLEAN partition change for audit-1 with topic ID PyovnnLUQ9ePIQOppRkqbg: {change} (org.apache.kafka.controller.ReplicationControlManager)"
+        assert len(trouble_in(f"{line}\n", tmp_path).findings) == findings
+
+
+def test_a_log_says_since_4_2_that_it_is_cut_below_its_high_watermark(tmp_path: Path) -> None:
+    line = "[2026-11-27 23:46:35,949] WARN [UnifiedLog partition=pay-3, dir=/data/a] Truncating pay-3 to offset 30 below high watermark 60 (org.apache.kafka.storage.internals.log.UnifiedLog)"
+    (found,) = trouble_in(f"{line}\n", tmp_path).findings
+    assert found.lost == (LostRange("pay-3", 30, 60, certain=True),)

@@ -147,6 +147,20 @@ def test_what_is_remembered_of_like_messages_does_not_change_what_is_found() -> 
     assert patterns.find(start + "a-1 vanished")[1] is False
 
 
+@pytest.mark.parametrize(
+    ("logger", "known"),
+    [
+        ("org.apache.kafka.server.BrokerLifecycleManager", "kafka.server.BrokerLifecycleManager"),
+        ("org.apache.kafka.common.utils.internals.AppInfoParser", "org.apache.kafka.common.utils.AppInfoParser"),
+        ("org.apache.kafka.elsewhere.BrokerServer", "kafka.server.BrokerServer"),
+        ("com.example.BrokerServer", "com.example.BrokerServer"),
+        ("org.apache.kafka.server.Unheard", "org.apache.kafka.server.Unheard"),
+    ],
+)
+def test_a_class_of_kafka_is_known_in_the_package_that_it_moved_to(logger: str, known: str) -> None:
+    assert PatternMatcher(CATALOGUE).full_name(logger) == known
+
+
 def test_like_lines_count_as_one() -> None:
     assert mask("Session 0x1f for orders-12 took 3 ms\nmore") == mask("Session 0x2e for audit-1 took 45 ms")
 
