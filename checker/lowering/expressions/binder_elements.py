@@ -9,7 +9,16 @@ from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.numbered_types import MASK_LIMIT, has_ranks, is_masked, is_small
 from assay.checker.layout.value_numbering import universe
-from assay.checker.lowering.expressions.loops import LEVELS, UNROLLED, Kind, Over, Submasks, UnrollBudget, is_looped
+from assay.checker.lowering.expressions.loops import (
+    LEVELS,
+    UNROLLED,
+    Below,
+    Kind,
+    Over,
+    Submasks,
+    UnrollBudget,
+    is_looped,
+)
 from assay.checker.lowering.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.lowering.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.lowering.symbols import intervals as n
@@ -99,8 +108,17 @@ class StoredSlots:
     words: int
 
 
+@dataclass(frozen=True, slots=True)
+class LongInterval:
+    """The integers from one to another, of which there may be too many to write code for each."""
+
+    low: Number
+    high: Number
+    size: Number
+
+
 Choices = Mask | Bunch | RankedDomain | Powerset | StoredSlots
-Looped = Mask | RankedDomain | Powerset | StoredSlots
+Looped = Mask | RankedDomain | Powerset | StoredSlots | LongInterval
 
 
 def looped_slots(code: FunctionBuilder, domain: Choices, unrolling: UnrollBudget, kind: Kind) -> StoredSlots | None:
@@ -151,6 +169,22 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
         if size <= ENUMERATION_LIMIT:
             return RankedDomain(domain.of, size)
     return domain_of(domain, lowering)
+
+
+def quantified_domain(domain: k.Expr, lowering: Lowering) -> Choices | LongInterval:
+    """The domain of a quantifier. It stops where one element decides, so integers may be any number."""
+    if lowering.unrolling is not UNROLLED:
+        if isinstance(domain, k.Interval):
+            return _interval_or_loop(lowering.code, lowering.number(domain.low), lowering.number(domain.high))
+        if isinstance(domain, k.TypeDomain) and isinstance(domain.of, t.RangeType) and not is_masked(domain.of):
+            return _interval_or_loop(lowering.code, n.number(domain.of.low), n.number(domain.of.high))
+    return choices_of(domain, lowering)
+
+
+def _interval_or_loop(code: FunctionBuilder, low: Number, high: Number) -> Bunch | LongInterval:
+    if high.high - low.low < LIST_LIMIT:
+        return interval(code, low, high)
+    return LongInterval(low, high, n.add(code, n.subtract(code, high, low), n.number(1)))
 
 
 def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
@@ -285,6 +319,8 @@ def positions(choices: Looped) -> Over:
             return size
         case Powerset(of):
             return Submasks(of.bits)
+        case LongInterval(size=size):
+            return Below(size.value)
         case _:
             assert_never(choices)
 
@@ -298,6 +334,8 @@ def choice(code: FunctionBuilder, choices: Looped, at: Scalar) -> Symbol:
             return from_rank(code, at, of)
         case Powerset(of):
             return Mask(at, of.item, of.base)
+        case LongInterval(low, high):
+            return n.bounded(code.number("add", at, low.value), low.low, high.high)
         case StoredSlots():
             return _stored(code, choices, at)
         case _:

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.lowering.expressions.binder_elements import (
+    LongInterval,
     Looped,
     Powerset,
     RankedDomain,
     StoredSlots,
     choice,
-    choices_of,
     elements,
     looped_slots,
     positions,
+    quantified_domain,
     two_masks,
 )
 from assay.checker.lowering.expressions.loops import is_looped, search
 from assay.checker.lowering.expressions.value_order import precedes
 from assay.checker.lowering.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
-from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.lowering.symbols import intervals as n
 from assay.checker.lowering.symbols.merge import bag_within, bunch, holds, occurrences, pairs, same, within
 from assay.checker.lowering.symbols.symbol import (
@@ -140,16 +140,19 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     """A quantifier looks at elements in canonical order until one decides; an undefined one before that makes it
     undefined."""
     code, stop = lowering.code, node.kind == "exists"
-    domain = choices_of(node.domain, lowering)
-    domain = looped_slots(code, domain, lowering.unrolling, "elements") or domain
-    if isinstance(domain, RankedDomain | Powerset | StoredSlots) or (
+    domain = quantified_domain(node.domain, lowering)
+    if not isinstance(domain, LongInterval):
+        domain = looped_slots(code, domain, lowering.unrolling, "elements") or domain
+    if isinstance(domain, RankedDomain | Powerset | StoredSlots | LongInterval) or (
         isinstance(domain, Mask) and is_looped(code, lowering.unrolling, "elements", elements(domain))
     ):
         # Strict first: then no order of elements counts, neither that of slots nor that of masks.
-        looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
-        if isinstance(domain, StoredSlots) and not domain.of.ordered and looped is _looped:
+        if mentions(node.binder.type, lowering.strict):
+            return _looped_strict(node, domain, lowering, stop=stop)
+        # Masks come by number, not in canonical order.
+        if isinstance(domain, Powerset) or (isinstance(domain, StoredSlots) and not domain.of.ordered):
             return _looped_unordered(node, domain, lowering, stop=stop)
-        return looped(node, domain, lowering, stop=stop)
+        return _looped(node, domain, lowering, stop=stop)
     items = bunch(code, domain)
     if mentions(node.binder.type, lowering.strict):
         return _strict(node, items, lowering, stop=stop)
@@ -223,9 +226,6 @@ def _looped(node: k.Quantified, domain: Looped, lowering: Lowering, *, stop: boo
     def look(position: Scalar) -> tuple[Scalar, Scalar]:
         lowering.bound[node.binder.name] = choice(code, domain, position)
         value, undefined = lowering.apart(lambda: lowering.flag(node.body))
-        # Masks come by number, not in canonical order, so a deciding subset may follow an undefined one.
-        if undefined.known != 0 and isinstance(domain, Powerset):
-            raise UnsupportedError("a quantifier over so many subsets whose body may be undefined", node.span)
         return (value if stop else code.invert(value)), undefined
 
     decided, undefined = search(code, positions(domain), look)
@@ -233,7 +233,7 @@ def _looped(node: k.Quantified, domain: Looped, lowering: Lowering, *, stop: boo
     return decided if stop else code.invert(decided)
 
 
-def _looped_unordered(node: k.Quantified, domain: StoredSlots, lowering: Lowering, *, stop: bool) -> Scalar:
+def _looped_unordered(node: k.Quantified, domain: StoredSlots | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
     """As ``_unordered``, by loops: whether an undefined element counts is asked only where there is one."""
     code, over = lowering.code, positions(domain)
     always_defined = True
@@ -251,7 +251,7 @@ def _looped_unordered(node: k.Quantified, domain: StoredSlots, lowering: Lowerin
     if always_defined:
         return decided if stop else code.invert(decided)
     troubled, _ = search(code, over, lambda at: (look(at)[2], FALSE))
-    # Two nested loops over the slots, so they stand behind a branch that is seldom taken.
+    # Two nested loops over all items, so they stand behind a branch that is seldom taken.
     ask, done, before = code.name("ask"), code.name("asked"), code.block
     code.branch(troubled, ask, done)
     code.label(ask)

@@ -16,7 +16,14 @@ class Submasks:
     of: Scalar
 
 
-Over = Scalar | int | Submasks
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The numbers from 0 to below one that only a run knows."""
+
+    end: Scalar
+
+
+Over = Scalar | int | Below | Submasks
 """The set bits of a mask, from the lowest; the numbers from 0 to below that; or masks."""
 
 
@@ -96,8 +103,13 @@ def search(code: FunctionBuilder, over: Over, body: Callable[[Scalar], tuple[Sca
         found, end = code.both(decides, code.invert(undefined)), code.block
     code.branch(ends, loop.done, loop.last)
     loop.close()
-    results = [code.fresh(1, f"phi i1 [ false, %{loop.head} ], [ {it.text}, %{end} ]") for it in (found, undefined)]
-    return results[0], results[1]
+
+    def at_the_end(ended: Scalar) -> Scalar:
+        # That a body always has a value is known of a quantifier around this one, too.
+        known = ended.known == 0
+        return FALSE if known else code.fresh(1, f"phi i1 [ false, %{loop.head} ], [ {ended.text}, %{end} ]")
+
+    return at_the_end(found), at_the_end(undefined)
 
 
 def gather(
@@ -129,7 +141,7 @@ def _is_nothing(over: Over) -> bool:
             return over == 0
         case Scalar():
             return over.bits == 0
-        case Submasks():
+        case Below() | Submasks():
             return False
         case _:
             assert_never(over)
@@ -149,7 +161,7 @@ class _Loop:
         self.head, inside, self.last, self.done = (code.name(x) for x in ("head", "inside", "last", "done"))
         code.jump(self.head)
         code.label(self.head)
-        first = over if isinstance(over, Scalar) else constant(64 if isinstance(over, int) else over.of.bits, 0)
+        first = over if isinstance(over, Scalar) else constant(over.of.bits if isinstance(over, Submasks) else 64, 0)
         self.counter = Scalar(first.bits, f"%{code.name('counter')}")
         self._following, self._again = f"%{code.name('following')}", f"%{code.name('again')}"
         for each, start, after in [
@@ -168,6 +180,8 @@ class _Loop:
         match self._over:
             case int(end):
                 return code.fresh(1, f"icmp slt {counter.typed}, {end}")
+            case Below(end):
+                return code.fresh(1, f"icmp slt {counter.typed}, {end.text}")
             case Scalar():
                 return code.fresh(1, f"icmp ne {counter.typed}, 0")
             case Submasks():
@@ -181,7 +195,7 @@ class _Loop:
         code, counter = self._code, self.counter
         code.label(self.last)
         match self._over:
-            case int():
+            case int() | Below():
                 code.do(f"{self._following} = add {counter.typed}, 1")
             case Scalar():
                 less = code.fresh(counter.bits, f"add {counter.typed}, {'true' if counter.bits == 1 else -1}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.checker.engines.engine_selection import check as check_by
 from assay.checker.engines.reference_engine import check
 from assay.checker.interpreter.expressions import enumerate_set
 from assay.checker.interpreter.expressions.cancellation import heeding
@@ -21,7 +22,7 @@ invariant probe: {}
 """
 
 
-@pytest.mark.parametrize(
+ENDS = pytest.mark.parametrize(
     ("condition", "outcome"),
     [
         ("exists s in subsets(N): count(s) == 2 and n + 1 in s", Outcome.HOLDS),
@@ -32,9 +33,39 @@ invariant probe: {}
         ("exists s in subsets({i in N if i > 99}): s == {}", Outcome.HOLDS),
     ],
 )
+
+
+@ENDS
 def test_the_first_element_that_decides_ends_the_search(condition: str, outcome: Outcome) -> None:
     report = check(load_text(SPEC.replace("{}", condition)).kernel)
     assert next(each.outcome for each in report.properties if each.name == "probe") is outcome
+
+
+@ENDS
+def test_compiled_code_goes_through_them_in_a_loop(condition: str, outcome: Outcome) -> None:
+    report = check_by(load_text(SPEC.replace("{}", condition)).kernel, engine="native").report
+    assert next(each.outcome for each in report.properties if each.name == "probe") is outcome
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "forall k in n .. n + 2000: 10 // (k - n + 1) >= 0",
+        "exists k in n .. n + 2000: 10 // (k - n - 1) == 99 or k == n + 1",
+        "exists k in 0 .. 9999999: 10 // (k - 70000) == 99 or k == n + 60000",
+        "forall s in subsets({i in N if i <= 11}), t in subsets(s): t <= s",
+        "exists s in subsets({i in N if i <= 11}): s == {} or min(s) == 99",
+        "exists s in subsets({i in N if i <= 11}): count(s) == 1 or min(s) == 99",
+        "forall s in subsets({i in N if i <= 11}): count(s) > 1 or (7 in s and min({i in s if i > 8}) < 3)",
+        "forall s in subsets({i in N if i <= 11}): 7 in s or (count(s) > 1 and min({i in s if i > 8}) < 3)",
+    ],
+)
+def test_what_is_undefined_before_the_element_that_decides_counts(condition: str) -> None:
+    kernel = load_text(SPEC.replace("{}", condition)).kernel
+    native, reference = check_by(kernel, engine="native").report, check(kernel)
+    assert [(each.name, each.outcome) for each in native.properties] == [
+        (each.name, each.outcome) for each in reference.properties
+    ]
 
 
 def test_a_search_through_a_type_of_sets_stops_at_its_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
