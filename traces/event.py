@@ -138,13 +138,15 @@ class Event:
 class Notice:
     """Something that a person should know about the input: a counted warning with a position, never silent.
 
-    If it has a ``since`` (milliseconds since the epoch), it concerns nothing before that time.
+    If it has a ``since`` (milliseconds since the epoch), it concerns nothing before that time. ``told`` are the kinds
+    of events of which lines that were not read may tell.
     """
 
     kind: str
     place: LogPosition | None
     text: str
     since: int | None = None
+    told: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from assay.traces.diagnosis.missing_logs import (
     fallen_silent,
     gaps,
     not_read,
+    weighed,
     with_gaps,
 )
 from assay.traces.diagnosis.node_settings import configured, protocol_versions
@@ -198,6 +199,7 @@ def validate_shared_in_scope(
 
     ``lost`` are events of lines that are supposed to have been lost.
     """
+    reading = replace(reading, notices=weighed(reading.notices, _steps(loaded, clause)))
     unregistered = unlogged_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     unheard = [] if _is_foreign(loaded, clause) else gaps(reading)
@@ -222,6 +224,12 @@ def validate_shared_in_scope(
             trouble_of(reading),
         ),
     )
+
+
+def _steps(loaded: Loaded, clause: str | None) -> frozenset[str]:
+    """The kinds of events that tell of steps, and are no mere conditions on the state."""
+    rules = trace_plan(loaded.kernel, clause).rules
+    return frozenset(rule.event for rule in rules if rule.steps or rule.at is not None)
 
 
 def _is_foreign(loaded: Loaded, clause: str | None) -> bool:

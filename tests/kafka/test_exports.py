@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from benchmarks.windows.cases import Case
 from benchmarks.windows.exports import one_stream
-from benchmarks.windows.parts import where
-from benchmarks.windows.recordings import Files, Recording, load_recordings
+from benchmarks.windows.parts import everything, where
+from benchmarks.windows.recordings import Entry, Files, Recording, load_recordings
 
 from assay.cli.settings import load
 from assay.traces.diagnosis.cluster_division import divided_by_cluster
@@ -50,6 +50,17 @@ def test_what_each_node_wrote_merged_by_time_is_consistent(run: str, tmp_path: P
     found = read_logs([written(files, tmp_path)])
     assert "node unknown" not in {each.kind for each in found.notices}
     assert {each.verdict for each in answers(tmp_path)} == {TraceVerdict.CONSISTENT}
+
+
+@pytest.mark.parametrize(("run", "width"), [("zookeeper-2.6.3", 512), ("A0", 256)])
+def test_lines_cut_off_at_a_width_are_known_by_how_they_begin(run: str, width: int, tmp_path: Path) -> None:
+    """Those that may tell of a step are lost lines, and the answer says that nothing was compared with them."""
+    _, whole = everything(recording(run))
+    files = [(path, [Entry(each.time, each.text.partition("\n")[0][:width]) for each in of]) for path, of in whole]
+    found = answers(written(files, tmp_path))
+    assert {each.verdict for each in found} == {TraceVerdict.CONSISTENT}
+    rests_on = [each for answer in found for each in answer.rests_on]
+    assert any("the ends of lines are missing" in each for each in rests_on) is (run == "A0")
 
 
 def test_whoever_acts_as_controller_was_elected_where_no_line_tells_of_an_election(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.cluster_ids import Change, LoggedCluster, changes, logged_clusters, run_times, spans_of
 from assay.traces.diagnosis.missing_logs import UNREAD
 from assay.traces.event import LogPosition, Notice, ProcessRun
+from assay.traces.input.file_reader import CUT_OFF
 from assay.traces.input.lines.trouble_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, kinds_of
 from assay.traces.table.event_table import EventTable, traits
@@ -230,7 +231,9 @@ class _Division:
         if place is None or self._is_at(name, place):
             return True
         own = (stream for stream in self._reading.streams if name in self.homes[stream.run])
-        return notice.kind in UNREAD and any(stream.events[0].record.place.file == place.file for stream in own)
+        return notice.kind in UNREAD | {CUT_OFF} and any(
+            stream.events[0].record.place.file == place.file for stream in own
+        )
 
     def _is_at(self, name: str, place: LogPosition) -> bool:
         """Whether a place in a file is in lines of a cluster."""

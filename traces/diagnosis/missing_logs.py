@@ -19,6 +19,7 @@ from assay.traces.diagnosis.clock_against_server import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
+from assay.traces.input.file_reader import CUT_OFF, NO_LOGGER
 from assay.traces.input.lines.trouble_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.input.tied_lines import UNORDERED_TIES
@@ -39,12 +40,16 @@ UNREAD_LOG = "missing log"
 SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
 """What an answer rests on where logs are missing."""
+UNCOMPARED = "the ends of lines are missing, and what these would tell was compared with nothing"
+"""What an answer rests on where it is known of which steps lines tell whose end is missing."""
 # One line alone may be the very mistake that is looked for; a node that is really missing is mentioned many times.
 WITNESSES = 2
 # Fields are decoded in blocks of this size, only until there are enough witnesses.
 _AT_ONCE = 16
 NEAR = 1_000
 """By this many milliseconds clocks, and lines about one fact, may differ."""
+STEPS_CUT_OFF = "steps cut off"
+"""The kind of notices about records that are known but for their end, and tell of steps."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -54,7 +59,8 @@ UNREAD = frozenset(
             "beginning cut off",
             "lines left out",
             "no such time",
-            "no logger",
+            NO_LOGGER,
+            STEPS_CUT_OFF,
             UNREAD_EVENT,
         ),
         *("interleaved nodes", "node unknown", SHARED, SILENCED),
@@ -101,8 +107,11 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     unread = [each for each in doubtful if _may_matter(each, validation, first_wrong)]
     if (reason := _why_open(validation, missing)) is not None:
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    ends = [each for each in doubtful if each.kind == STEPS_CUT_OFF]
+    if ends and validation.verdict is TraceVerdict.CONSISTENT:
+        answer = replace(answer, rests_on=(*answer.rests_on, f"{UNCOMPARED}: {_first_of(ends)}"))
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
-        return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
+        return replace(answer, rests_on=(*answer.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
     # No missing line excuses lines that contradict each other whatever else happened.
     sure = any(each.certain or _by_lines_alone(each) for each in validation.violations)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
@@ -127,7 +136,7 @@ def _why_open(validation: Validation, missing: Sequence[Notice]) -> str | None:
     unordered = [each for each in validation.notices if each.kind == ORDER_UNKNOWN]
     if unordered and consistent:
         return f"what came before some lines is not known: {_first_of(unordered)}"
-    lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
+    lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS | {STEPS_CUT_OFF}]
     empty = validation.verdict is TraceVerdict.VACUOUS and validation.counts.used > 0  # what was not read may say more
     if lost and (missing or validation.rests_on) and (consistent or empty):
         return f"lines that may be events were not read: {_first_of(lost)}"
@@ -161,6 +170,22 @@ def _undecoded(validation: Validation) -> Iterator[Notice]:
     for each in validation.unmapped:
         if each.needed:
             yield Notice(UNREAD_EVENT, each.example, f"{each.kind}: {each.reason}", each.since)
+
+
+def weighed(notices: Iterable[Notice], steps: Container[str]) -> tuple[Notice, ...]:
+    """The notices, those about records without a logger by whether they may tell of ``steps``: no other event has to be
+    read for later lines to have an explanation.
+    """
+    return tuple(_weighed(each, any(kind in steps for kind in each.told)) for each in notices)
+
+
+def _weighed(notice: Notice, telling: bool) -> Notice:
+    kind = notice.kind
+    if kind == NO_LOGGER and notice.told and not telling:
+        kind = CUT_OFF
+    elif kind == CUT_OFF and telling:
+        kind = STEPS_CUT_OFF
+    return replace(notice, kind=kind)
 
 
 def not_read(notices: Iterable[Notice]) -> list[Notice]:

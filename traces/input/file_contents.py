@@ -91,6 +91,6 @@ class FileReading:
             for notice in self.tally.notices
         ]
 
-    def note(self, kind: str, place: LogPosition, text: str) -> None:
+    def note(self, kind: str, place: LogPosition, text: str, told: frozenset[str] = frozenset()) -> None:
         """Add a notice."""
-        self.tally.notices.append(Notice(kind, place, text))
+        self.tally.notices.append(Notice(kind, place, text, told=told))

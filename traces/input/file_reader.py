@@ -11,18 +11,13 @@ import numpy as np
 from assay.traces.durations import duration_in_words
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.file_contents import FileReading, Unmapped
-from assay.traces.input.lines.line_layout import (
-    LineHeader,
-    header_without_logger,
-    headers,
-    split_logger,
-    split_thread,
-    without_colours,
-)
-from assay.traces.input.lines.pasted_lines import normalise
+from assay.traces.input.lines.cut_lines import BEGUN_LOGGER, CutLines
+from assay.traces.input.lines.interpretations import ReadLine, interpretations, without_logger
+from assay.traces.input.lines.line_layout import split_logger, without_colours
 from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, LoggerDispatch, RecordKinds, SortedBlock
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.input.lines.trouble_tally import StatementReader
+from assay.traces.patterns.line_regex import MatchExtent
 from assay.traces.patterns.match import NO_MATCH, LoggerPatterns, TemplateMatch
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.store.log4j_scanner import NO_MOMENT
@@ -35,6 +30,12 @@ _MAX_BACK_MS = 60_000
 _MAX_AHEAD_MS = 6 * 3600_000
 """Jumps of the times of one file that are reported: back by more than a minute, or ahead by more than six hours
 (milliseconds).
+"""
+
+NO_LOGGER = "no logger"
+CUT_OFF = "cut off"
+"""The kinds of notices about records whose logger is missing: those that may be any, and those that are known, or none
+that is known.
 """
 
 _MAX_MISSES = 64
@@ -79,20 +80,22 @@ class Dispatch(Protocol):
         """The patterns that recognise a message without its logger."""
         ...
 
+    @property
+    def cut_lines(self) -> CutLines:
+        """What a message without its end may be."""
+        ...
+
     def pasted(self, text: bytes, place: LogPosition) -> Iterator[MatchedRecord]:
         """The log lines in text that is in no layout."""
         ...
 
 
-class ReadLine(NamedTuple):
-    """One interpretation of a record: the parts of its header, the message, and what follows the message."""
+class _Unusual(NamedTuple):
+    """What is unusual with some records, as a notice says it."""
 
-    level: str
-    thread: str | None
-    logger: str
-    message: str
-    tail: str
-    in_header: bool = False
+    kind: str
+    text: str
+    told: frozenset[str] = frozenset()
 
 
 class FileJob:
@@ -103,7 +106,7 @@ class FileJob:
         self._clock = Clock()
         self._in_header = False
         self._leading_text: tuple[LogPosition, int] | None = None
-        self._unusual: dict[tuple[str, str], tuple[int, LogPosition]] = {}
+        self._unusual: dict[_Unusual, tuple[int, LogPosition]] = {}
         self._last: RawRecord | None = None
         self._nameless_last = False
         self._misses = 0
@@ -294,8 +297,10 @@ class FileJob:
             what, how = ("times go back", "by") if kind == "clock went back" else ("nothing is said", "for")
             often, most = (f" {count:,} times,", " at most") if count > 1 else ("", "")
             reading.note(kind, place, f"{what}{often} {how} {duration_in_words(largest)}{most}, here")
-        for (kind, text), (count, place) in self._unusual.items():
-            reading.note(kind, place, f"{count:,} records {text}")
+        for (kind, text, told), (count, place) in self._unusual.items():
+            # Where the layout of most is known, a record that begins like no known line is none.
+            is_none = kind == NO_LOGGER and not told and len(reading.matches) >= count
+            reading.note(CUT_OFF if is_none else kind, place, f"{count:,} records {text}", told)
 
     def _begins_with_process(self) -> bool:
         """Whether the first matched line is one with which a process begins. Output of a script before it is then not a
@@ -306,10 +311,11 @@ class FileJob:
     def _place(self, raw: RawRecord) -> LogPosition:
         return LogPosition(self.reading.file, raw.line, raw.offset)
 
-    def _note(self, kind: str, raw: RawRecord, text: str) -> None:
+    def _note(self, kind: str, raw: RawRecord, text: str, told: frozenset[str] = frozenset()) -> None:
         """Count an unusual record; each kind is reported once, at its first record."""
-        count, place = self._unusual.get((kind, text), (0, self._place(raw)))
-        self._unusual[kind, text] = (count + 1, place)
+        what = _Unusual(kind, text, told)
+        count, place = self._unusual.get(what, (0, self._place(raw)))
+        self._unusual[what] = (count + 1, place)
 
     def _take_leading_text(self, raw: RawRecord) -> None:
         """Text before the first record: pasted lines, or the end of a record whose beginning is missing."""
@@ -329,7 +335,7 @@ class FileJob:
         # The first reading whose whole message a pattern describes wins; else one whose logger is known; else any with
         # a logger.
         best: tuple[ReadLine, LoggerPatterns | None, TemplateMatch] | None = None
-        for line in self._interpretations(text, level):
+        for line in interpretations(text, level, header_first=self._in_header):
             name, patterns = self._reader.dispatch(line.logger.encode())
             # A word without a dot may be one of the message: `controller` of `[controller-1-Reaper]: Starting (a.b.C)`.
             is_name = "." in line.logger or (line.in_header and self._in_header)
@@ -341,13 +347,9 @@ class FileJob:
             if template_match.whole or (patterns is None and line.in_header and self._in_header and "." in line.logger):
                 break  # a word without a dot may be the first word of a message whose logger is behind it
         if best is None:
-            best = self._without_logger(text, level)
+            best = self._described(text, level)
         if best is None:
-            self._note_statement(raw, ReadLine(level, None, "", text.rstrip(), ""), described=False)
-            self._nameless_last = True
-            self._note("no logger", raw, "name no logger and were not understood")
-            self.reading.nameless += 1
-            self.reading.other += 1
+            self._take_without_end(raw, text, level)
             return
         line, patterns, template_match = best
         self._layout_changed |= self._in_header != line.in_header
@@ -363,23 +365,43 @@ class FileJob:
         if template_match.field_layouts:
             self._keep(raw, line, patterns, template_match)
 
-    def _without_logger(self, text: str, level: str) -> tuple[ReadLine, LoggerPatterns, TemplateMatch] | None:
+    def _take_without_end(self, raw: RawRecord, text: str, level: str) -> None:
+        """A record that names no logger and that no pattern describes: its end may be missing."""
+        line = without_logger(text, level)
+        self._note_statement(raw, line, described=False)
+        self._nameless_last = True
+        cut = self._reader.cut_lines.find(line.message)
+        if cut.patterns is None:
+            self._note(NO_LOGGER, raw, f"name no logger, and {_told(cut.kinds)}", cut.kinds)
+            self.reading.nameless += 1
+            self.reading.other += 1
+            return
+        # The last word may go on where the text ends.
+        message = line.message.rpartition(" ")[0]
+        template_match = cut.patterns.template_match(message.encode())
+        read = {each.pattern.kind for each in template_match.field_layouts if each.pattern.reads is MatchExtent.START}
+        if cut.kinds - read:
+            self._note(CUT_OFF, raw, f"are cut off, and {_told(cut.kinds - read)}", cut.kinds - read)
+        if template_match.field_layouts:
+            self._keep(raw, line._replace(logger=cut.logger, message=message), cut.patterns, template_match)
+        else:
+            self.reading.other += 1
+
+    def _described(self, text: str, level: str) -> tuple[ReadLine, LoggerPatterns, TemplateMatch] | None:
         """A record that names no logger, because its layout has none or its end is missing, recognised
         by its message.
         """
-        head = None if level else header_without_logger(text)
-        message = (text if head is None else text[head.begin :]).rstrip()
-        patterns = self._reader.nameless
-        template_match = patterns.template_match(message.encode())
-        if not template_match.whole:
-            return None
-        own = (level, None) if head is None else (head.level, head.thread)
-        line = ReadLine(*own, "", message, "")
-        return (
-            line._replace(logger=template_match.field_layouts[0].pattern.loggers[0], in_header=self._in_header),
-            patterns,
-            template_match,
-        )
+        line, patterns = without_logger(text, level), self._reader.nameless
+        for message in dict.fromkeys((line.message, BEGUN_LOGGER.sub("", line.message))):
+            template_match = patterns.template_match(message.encode())
+            if template_match.whole:
+                logger = template_match.field_layouts[0].pattern.loggers[0]
+                return (
+                    line._replace(logger=logger, message=message, in_header=self._in_header),
+                    patterns,
+                    template_match,
+                )
+        return None
 
     def _note_jump(self, jump: int, place: LogPosition) -> None:
         """Note times that go back, or ahead by so much that lines are probably missing; the largest jump of the file is
@@ -399,17 +421,6 @@ class FileJob:
             text = raw.text.decode("utf-8", "replace")
         plain = without_colours(text.encode()).decode() if "\x1b" in text else text
         return plain.replace("\r\n", "\n")
-
-    def _interpretations(self, text: str, level: str) -> Iterator[ReadLine]:
-        """The interpretations of a record, those of the layout of the previous record first; then those of its text
-        before a web page changed it.
-        """
-        ways = (_with_header, _with_suffix) if self._in_header else (_with_suffix, _with_header)
-        for way in ways:
-            yield from way(text, level)
-        if not text.isascii() or "&" in text:
-            for way in ways:
-                yield from way(normalise(text), level)
 
     def _note_statement(self, raw: RawRecord, line: ReadLine, *, described: bool) -> None:
         """Note the logger of a record, and the record if it is one of trouble."""
@@ -454,43 +465,5 @@ class FileJob:
             self.reading.matches.append(match_of(record, template_match))
 
 
-def _with_suffix(text: str, level: str) -> Iterator[ReadLine]:
-    """Interpretations with the logger behind the message, and perhaps a thread behind the logger or
-    before the message.
-    """
-    data = text.encode()
-    head, logger, tail = split_logger(data)
-    thread: str | None = None
-    if not logger:
-        data, thread = split_thread(data)
-        head, logger, tail = split_logger(data)
-    if not logger:
-        return
-    message = head.decode()
-    if not level:
-        before = header_without_logger(message)
-        if before is None:
-            return
-        level, thread, message = before.level, before.thread or thread, message[before.begin :]
-    yield ReadLine(level, thread, logger.decode(), message, tail.decode())
-    if message.startswith("[") and (end := message.find("] ")) > 0:
-        yield ReadLine(level, message[1:end].strip(), logger.decode(), message[end + 2 :].lstrip(), tail.decode())
-
-
-def _with_header(text: str, level: str) -> Iterator[ReadLine]:
-    """Interpretations with the logger before the message, which is the first line, or all lines."""
-    for header in headers(text):
-        if not (header.level or level):
-            continue
-        rest = text[header.begin :]
-        first, _, tail = rest.partition("\n")
-        yield _headed(header, level, first, tail)
-        # A stack trace follows the message, whereas a configuration dump is itself a message of many lines: both are
-        # tried.
-        if tail.strip():
-            yield _headed(header, level, rest.rstrip("\n") + "\n", "")
-            yield _headed(header, level, rest.rstrip("\n"), "")
-
-
-def _headed(header: LineHeader, level: str, message: str, tail: str) -> ReadLine:
-    return ReadLine(header.level or level, header.thread, header.logger, message, tail, in_header=True)
+def _told(kinds: frozenset[str]) -> str:
+    return f"may tell of {', '.join(sorted(kinds))}" if kinds else "begin like no line that is known"

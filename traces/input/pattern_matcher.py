@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -31,6 +31,7 @@ from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
+from assay.traces.input.lines.cut_lines import CutLines
 from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
 from assay.traces.input.lines.record_kinds import LoggerDispatch, RecordKinds
@@ -253,6 +254,11 @@ class RecordReader:
     def nameless(self) -> LoggerPatterns:
         """The patterns that recognise a message without its logger."""
         return self._matcher.nameless
+
+    @cached_property
+    def cut_lines(self) -> CutLines:
+        """What a message without its end may be."""
+        return CutLines(self._matcher)
 
     def learn_ending(self, ending: bytes) -> None:
         """Remember the ending of a record of one line, if it is a logger."""

@@ -35,6 +35,11 @@ _SPECIFIC = 16
 """A pattern identifies a message without its logger only if its ``literal`` has at least this many characters."""
 
 
+def is_specific(pattern: LinePattern) -> bool:
+    """Whether a pattern identifies a message without its logger."""
+    return pattern.reads is MatchExtent.WHOLE and len(pattern.literal) >= _SPECIFIC
+
+
 NO_ROLES: frozenset[str] = frozenset()
 
 
@@ -165,8 +170,7 @@ class PatternMatcher:
         self._names = LoggerNames(catalogue)
         self._by_logger: dict[str, LoggerPatterns | None] = {}
         self._full_names: dict[str, str] = {}
-        specific = [s for s in catalogue.patterns if s.reads is MatchExtent.WHOLE and len(s.literal) >= _SPECIFIC]
-        self.nameless = LoggerPatterns(specific, protocol=False)
+        self.nameless = LoggerPatterns(list(filter(is_specific, catalogue.patterns)), protocol=False)
         """The patterns that are specific enough for a message whose logger is unknown."""
         self.anchors = tuple({pattern.anchor for pattern in catalogue.patterns if pattern.anchor})
 

@@ -1,0 +1,135 @@
+"""Records whose end is missing, as some shippers leave long ones: what their lines may be the beginning of."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import takewhile
+from re import _compiler, _parser  # type: ignore[attr-defined] # they have no public name
+from re import _constants as c
+from typing import Any
+
+from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.patterns.line_regex import FLAGS, MatchExtent
+from assay.traces.patterns.match import LoggerPatterns, PatternMatcher, is_specific
+from assay.traces.patterns.pattern import LinePattern
+
+_COMPARED = 400
+"""So many characters of a beginning are compared: what fits no further fits no shorter text."""
+_KEPT = 1 << 12
+"""So many templates are remembered."""
+_OF_ONE_CHARACTER = (c.LITERAL, c.NOT_LITERAL, c.ANY, c.IN)
+BEGUN_LOGGER = re.compile(r" \([\w.$]{0,200}$")
+"""What a text ends with that is cut off within the name of its logger."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutLine:
+    """What a line without its end may be.
+
+    ``kinds`` are those of the events of which it may tell. ``patterns`` are those of its logger that read parts of a
+    message; None if the logger is not known.
+    """
+
+    kinds: frozenset[str]
+    patterns: LoggerPatterns | None = None
+    logger: str = ""
+
+
+class CutLines:
+    """Finds the patterns of a catalogue of which a text may be the beginning."""
+
+    def __init__(self, matcher: PatternMatcher) -> None:
+        self._matcher = matcher
+        self._whole = [each for each in matcher.catalogue.patterns if each.reads is MatchExtent.WHOLE]
+        self._all = LoggerPatterns(matcher.catalogue.patterns, protocol=False)
+        self._known: dict[bytes, CutLine] = {}
+
+    def find(self, message: str) -> CutLine:
+        """What a message without its end may be, equal for all messages of one template; of no kind if no known line
+        begins so.
+        """
+        text = message.partition("\n")[0][:_COMPARED]
+        data = text.encode()
+        template = data if self._all.table is None else data.translate(self._all.table)
+        if template not in self._known:
+            if len(self._known) == _KEPT:
+                self._known.clear()
+            self._known[template] = self._find(text)
+        return self._known[template]
+
+    def _find(self, text: str) -> CutLine:
+        # What stands in brackets first may be a thread, and a name behind the last bracket the logger's beginning.
+        texts = (text, text.partition("] ")[2] if text.startswith("[") else "", BEGUN_LOGGER.sub("", text))
+        ways = ([each for each in self._whole if way and _may_begin(each, way)] for way in texts)
+        fitting = next(filter(None, ways), [])
+        kinds = frozenset(kind for each in fitting for kind in self._kinds(each))
+        shown = (each for each in fitting if is_specific(each) and each.literal in text)
+        named = next(shown, fitting[0] if len(fitting) == 1 else None)
+        return CutLine(kinds) if named is None else CutLine(kinds, self._parts(named.loggers[0]), named.loggers[0])
+
+    def _kinds(self, pattern: LinePattern) -> frozenset[str]:
+        """The kinds of events that lines of a pattern tell of, as its example does."""
+        parts = [part for name in pattern.loggers for part in self._parts(name).partial]
+        example = pattern.example
+        told = (part.kind for part in parts if part.literal in example and part.regex.compiled.search(example))
+        return frozenset({pattern.kind, *told})
+
+    def _parts(self, logger: str) -> LoggerPatterns:
+        return _partial(self._matcher, logger)
+
+
+@cache
+def _partial(matcher: PatternMatcher, logger: str) -> LoggerPatterns:
+    """The patterns of a logger that read a part of a message, wherever it ends."""
+    of_logger = matcher.patterns_of(logger)
+    return LoggerPatterns(() if of_logger is None else of_logger.partial, protocol=False)
+
+
+def _may_begin(pattern: LinePattern, text: str) -> bool:
+    """Whether some message of a pattern begins with a text."""
+    head = _head(pattern.regex.pattern)
+    if not text.startswith(head[: len(text)]):
+        return False
+    return _beginnings(pattern.regex.pattern).fullmatch(text) is not None
+
+
+@cache
+def _head(pattern: str) -> str:
+    """The text with which all messages of a pattern begin."""
+    literals = takewhile(lambda item: item[0] is c.LITERAL, _parser.parse(pattern, FLAGS))
+    return "".join(chr(value) for _, value in literals)
+
+
+@cache
+def _beginnings(pattern: str) -> re.Pattern[str]:
+    """The expression of all beginnings of what an expression matches."""
+    parsed = _parser.parse(pattern, FLAGS)
+    found: re.Pattern[str] = _compiler.compile(_parser.SubPattern(parsed.state, _cut(parsed)), FLAGS)
+    return found
+
+
+def _cut(items: Any) -> list[Any]:
+    """Items that match each beginning of what some items match; what they match ends with the text."""
+    found: list[Any] = []
+    for item in reversed(list(items)):
+        ways = ([item, *found], _cut_within(item, items.state))
+        found = [(c.BRANCH, (None, [_parser.SubPattern(items.state, way) for way in ways]))]
+    return found
+
+
+def _cut_within(item: Any, state: Any) -> list[Any]:
+    """Items that match what an item has matched where the text ends in it."""
+    code, value = item
+    match code:
+        case c.SUBPATTERN:
+            return _cut(value[3])
+        case c.BRANCH:
+            return [(c.BRANCH, (None, [_parser.SubPattern(state, _cut(way)) for way in value[1]]))]
+        case c.MAX_REPEAT | c.MIN_REPEAT | c.POSSESSIVE_REPEAT:
+            _, most, body = value
+            if len(body) == 1 and body[0][0] in _OF_ONE_CHARACTER:
+                return [(c.POSSESSIVE_REPEAT, (0, most, body))]  # all up to the end: no shorter one could be tried
+            return [(c.MAX_REPEAT, (0, most, body)), *_cut(body)]
+        case _:
+            return []
