@@ -18,6 +18,7 @@ from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.coarse_times import ORDERS_TRIED, moved_forward, unlogged_order, without_versions_first
 from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged, remarks_on
 from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, ConditionRemover, SliceSearch, SliceSearchResult
@@ -212,9 +213,10 @@ class Joiner:
         # Before all files have begun any line may be missing, so that only lines against lines prove anything.
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
             return self._of_lost_lines(result, lines)
-        order = _unlogged_order(result.violations, lines.observations)
+        order = unlogged_order(result.violations, lines.observations)
         if order is not None:
-            return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
+            open_ = replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
+            return self._in_another_order(name, lines) or open_
         if not self.joint.assumed:
             return result
         sure = self._contradictions(result.violations, lines)
@@ -238,6 +240,21 @@ class Joiner:
         found = self.slice_search.validate(name, lines.observations, lines.used)
         self.visited += self.slice_search.visited - before
         return found
+
+    def _in_another_order(self, name: str, lines: SliceLines) -> SliceResult | None:
+        """The answer in an order of lines that their times allow, too, if every line has an explanation in it."""
+        for first in (lines.few, without_versions_first(lines.few)):
+            few: Sequence[OrderedObservation] = first
+            for _ in range(ORDERS_TRIED):
+                history, found = self.check_narrow_then_wide(few, started=lines.started)
+                if not found.violations:
+                    result = self._result(name, history, found, lines.used)
+                    return None if result.verdict in _DOUBTFUL else result
+                moved = moved_forward(few, found.violations[0].event)
+                if moved is None:
+                    break
+                few = moved
+        return None
 
     def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
         """The answer about a slice where not all files have begun: only contradictions between lines count."""
@@ -468,32 +485,6 @@ def _first(node: VersionNode) -> OrderedObservation | None:
             return line
         case None:
             return None
-
-
-def _unlogged_order(violations: Sequence[LogViolation], observations: Iterable[Observation]) -> str | None:
-    """Why mismatches prove nothing, if each has a line without milliseconds and a line of another file at the same
-    time.
-
-    Updates have versions; other lines are ordered by their times only.
-    """
-    unversioned = [seen.event for seen in observations if seen.rule.at is None]
-    shown: str | None = None
-    for violation in violations:
-        event = violation.event
-        beside = next((other for other in unversioned if _are_of_one_time(event, other)), None)
-        if beside is None:
-            return None
-        shown = shown or f"times do not tell which of {event.record.place} and {beside.record.place} was first"
-    return shown
-
-
-def _are_of_one_time(one: Event, other: Event) -> bool:
-    """Whether two lines of different files have one time, which is longer than a millisecond."""
-    mine, its = one.record, other.record
-    if mine.time is None or its.time is None or (one.run, one.sequence) == (other.run, other.sequence):
-        return False
-    coarse = mine.resolution > 1 or its.resolution > 1
-    return coarse and mine.time < its.time + its.resolution and its.time < mine.time + mine.resolution
 
 
 def _by_line(violations: Iterable[LogViolation]) -> tuple[LogViolation, ...]:
