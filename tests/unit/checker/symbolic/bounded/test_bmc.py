@@ -56,6 +56,30 @@ def test_a_state_in_which_a_bound_alone_forbids_steps_is_no_deadlock() -> None:
     assert str(found["bound most"].stopped).endswith("(bounds assumed: `most`)")
 
 
+STEPS = """
+module steps
+param Walker: set = {a, b, c}
+state:
+    at: map[Walker, 0 .. 2] = [w -> 0]
+    n: 0 .. 9 = 0
+action step(w: Walker):
+    when at[w] < 2
+    at[w] := at[w] + 1
+    n := n + 1
+invariant valued: 12 // (n - 2) < 12
+invariant near: n < 5
+"""
+
+
+def test_where_something_is_undefined_all_levels_are_looked_at_anew_without_symmetry() -> None:
+    report = bmc.check(load_text(STEPS).kernel, SearchOptions(max_depth=7, keep_going=True))
+    found = {each.name: each for each in report.properties}
+    assert found["defined"].outcome is Outcome.VIOLATED
+    trace = found["near"].trace
+    assert trace is not None
+    assert (found["near"].outcome, len(trace)) == (Outcome.VIOLATED, 6)
+
+
 TURNS = """
 module turns
 state:
