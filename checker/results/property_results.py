@@ -214,7 +214,7 @@ class Answers:
             return Outcome.VACUOUS, self._no_initial_state()
         # An accepted bound is part of the question, not of the answer.
         hit = {label: n for label, n in self._search.bounds.items() if label not in self._kernel.accepted_bounds}
-        limits = [*self._depth(), *([_bounds(hit)] if hit else [])]
+        limits = [*self._depth(), *([bounds_text(hit)] if hit else [])]
         if limits:
             return Outcome.UP_TO_BOUND, f"up to {' and '.join(limits)}"
         return Outcome.HOLDS, None
@@ -225,7 +225,7 @@ class Answers:
         if not self._search.initial:
             return Outcome.VACUOUS, self._no_initial_state()
         # Here accepted bounds count too: behind any of them there may be such a state.
-        limits = [*self._depth(), *([_bounds(self._search.bounds)] if self._search.bounds else [])]
+        limits = [*self._depth(), *([bounds_text(self._search.bounds)] if self._search.bounds else [])]
         if limits:
             return Outcome.UNKNOWN, f"no such state was found up to {' and '.join(limits)}"
         # A reachable is violated when the whole search ends without it; everything less leaves it open.
@@ -237,7 +237,7 @@ class Answers:
     def _no_initial_state(self) -> str:
         if DEFINED in self._search.watch.found:
             return "there is no initial state: one is undefined"
-        cut = f": all were cut by {_bounds(self._search.bounds)}" if self._search.bounds else ""
+        cut = f": all were cut by {bounds_text(self._search.bounds)}" if self._search.bounds else ""
         return f"there is no initial state{cut}"
 
     def _trace(self, finding: PropertyFinding) -> Trace | None:
@@ -262,6 +262,7 @@ _UNCUT = (
 """What to do about a bound that leaves no fair run."""
 
 
-def _bounds(hits: Mapping[str, int]) -> str:
+def bounds_text(hits: Mapping[str, int]) -> str:
+    """Bounds, and how often each was hit."""
     shown = ", ".join(f"`{label}` (hit {'once' if n == 1 else f'{n:,} times'})" for label, n in sorted(hits.items()))
     return f"bound {shown}" if len(hits) == 1 else f"bounds {shown}"

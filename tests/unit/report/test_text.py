@@ -86,6 +86,18 @@ def test_bounds_that_were_hit_are_counted_and_accepted_ones_are_marked(sample: A
     assert not any("unused" in line for line in lines)
 
 
+def test_how_often_bounds_were_hit_is_said_once(sample: Any) -> None:
+    low, live = "`b` (hit 3 times)", "bounds `b` (hit 3 times), `c` (hit once)"
+    held = PropertyResult("low", "invariant", Outcome.UP_TO_BOUND, PLACE, f"up to {live}")
+    cut = PropertyResult("never", "reachable", Outcome.UNKNOWN, PLACE, f"no such state was found up to {live}")
+    deep = PropertyResult("deep", "invariant", Outcome.UP_TO_BOUND, PLACE, f"up to depth 3 and {live}")
+    lines = text(sample.report(held, cut, deep, bounds={"b": 3, "c": 1}))
+    assert "  invariant  low    holds up to bounds" in lines
+    assert "  reachable  never  unknown  (no such state was found up to bounds `b`, `c`)" in lines
+    assert "  invariant  deep   holds up to bounds  (up to depth 3 and bounds `b`, `c`)" in lines
+    assert not any(low in line for line in lines)
+
+
 def test_what_was_never_exercised_is_remarked(sample: Any) -> None:
     coverage = Coverage(
         actions=(ActionCoverage("elect", PLACE, 9, 3), ActionCoverage("resign", PLACE, 0, 0)),

@@ -19,6 +19,7 @@ from assay.checker.report import (
     Trace,
     Violation,
 )
+from assay.checker.results.property_results import bounds_text
 from assay.checker.results.show_instance import show_instance, show_parameter
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
@@ -176,12 +177,25 @@ def _property_table(report: Report) -> Iterator[Line]:
 
 def _short_reason(report: Report, result: PropertyResult) -> str:
     """The reason in brackets, unless it is given in full below. That the whole search stopped is said once, at the
-    end.
+    end, and so is how often bounds were hit.
     """
     if has_findings(result) or (result.reason and report.stopped and report.stopped in result.reason):
         return ""
-    reasons = [*([result.reason] if result.reason else []), *result.remarks]
+    reason = _without_counts(report, result.reason) if result.reason else ""
+    reasons = [*([reason] if reason else []), *result.remarks]
     return f"  ({'; '.join(reasons)})" if reasons else ""
+
+
+def _without_counts(report: Report, reason: str) -> str:
+    """The reason by the names of bounds alone; nothing where it is all the bounds, which are listed below."""
+    hit = {label: hits for label, hits in report.bounds.items() if hits}
+    decisive = {label: hits for label, hits in hit.items() if label not in report.kernel.accepted_bounds}
+    for each in (hit, decisive):
+        if each and reason == f"up to {bounds_text(each)}":
+            return ""
+        names = f"bound{'s' if len(each) > 1 else ''} {', '.join(f'`{label}`' for label in sorted(each))}"
+        reason = reason.replace(bounds_text(each), names) if each else reason
+    return reason
 
 
 def _tone(result: PropertyResult) -> Tone:
