@@ -68,6 +68,14 @@ def test_continue_gives_every_property_its_own_answer(assay: Any) -> None:
     assert whole["verdict"] == short["verdict"] == "violated"
 
 
+def test_more_than_one_violation_is_looked_for_to_the_end(assay: Any) -> None:
+    answer = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--json", "--violations", "2").json
+    found = {each["name"]: each for each in answer["properties"]}
+    assert answer["stopped"] is None
+    assert [each["trace"][-1]["state"] for each in found["at_most_three"]["others"]] == [{"count": 6}]
+    assert found["deadlock"]["verdict"] == "violated"
+
+
 def test_junit_and_json_agree(assay: Any, tmp_path: Path) -> None:
     ran = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--json", "--junit", "out.xml")
     suite = Xml.parse(tmp_path / "out.xml").getroot()[0]

@@ -53,7 +53,16 @@ def test_a_view_collapses_states(assay: Any, tmp_path: Path) -> None:
     answer = assay("graph", "counter.assay", "--view", "count % 2 == 0", "--out", str(path), "--json").json
     assert answer["view"] == {"values": 2, "edges": 2}
     nodes = json.loads(path.read_text())["nodes"]
-    assert [(node["label"], node["states"]) for node in nodes] == [("true", 2), ("false", 2)]
+    assert [(node["label"], node["states"], node["level"], node["initial"]) for node in nodes] == [
+        ("true", 2, 1, True),
+        ("false", 2, 2, False),
+    ]
+
+
+def test_a_property_of_several_lines_is_asked_as_a_whole(assay: Any, tmp_path: Path) -> None:
+    spec = (tmp_path / "counter.assay").read_text()
+    (tmp_path / "lines.assay").write_text(f"{spec}\nreachable low:\n    count > 0\n    count < 2\n")
+    assert assay("graph", "lines.assay", "--to", "low", "--json").json["reach"]["targets"] == 1
 
 
 def test_reachability_between_conditions_is_counted_with_a_shortest_way(assay: Any) -> None:
