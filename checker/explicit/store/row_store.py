@@ -18,6 +18,10 @@ from assay.checker.search_interface.link import Link
 from assay.grammar.lazy_dataclass import dataclass
 
 
+def _joined(pieces: list[Rows]) -> Rows:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
 @dataclass(slots=True)
 class RowStore:
     """Distinct states by number. ``add`` takes the initial ones; all others are written into ``levels``."""
@@ -44,9 +48,24 @@ class RowStore:
 
     def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
         """The rows from a number on in blocks of at most ``size``, each with the number of its first row."""
+        waiting: list[Rows] = []
+        begin = count = 0
+        for number, rows in self._pieces(first, size):
+            # Small levels are put together, for each block has a cost.
+            if waiting and count + len(rows) > size:
+                yield begin, _joined(waiting)
+                waiting, count = [], 0
+            begin = begin if waiting else number
+            # What waits is copied, so that the file of its level need not stay open.
+            waiting.append(rows if len(rows) == size else rows.copy())
+            count += len(rows)
+        if waiting:
+            yield begin, _joined(waiting)
+
+    def _pieces(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
+        """The same in pieces that end with the chunks of a level."""
         number = 0
         for rows in self.levels.every_row():
-            # Blocks end with the chunks of a level, so that each is a view and no copy.
             for begin in range(max(0, first - number), len(rows), size):
                 yield number + begin, rows[begin : begin + size]
             number += len(rows)

@@ -11,8 +11,11 @@ from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.explicit.expansion import narrow_levels
+from assay.checker.explicit.expansion.single_states import Probe, Successors
+from assay.checker.explicit.liveness.state_graph import BLOCK
+from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
-from assay.checker.report import Report
+from assay.checker.report import Outcome, Report
 from assay.grammar.load import load_text
 
 CHAIN = """module chain
@@ -137,3 +140,21 @@ def test_the_loop_is_used_and_grows_the_table(tmp_path: Path, monkeypatch: pytes
     assert report.statistics.depth == 100_001 + 2
     assert len(calls) < 200
     assert sum(calls) > 99_000
+
+
+def test_the_graph_of_behaviours_is_not_built_level_by_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = list[int]()
+    expand = Probe.expand
+
+    def counted(probe: Probe, rows: Rows) -> Successors:
+        sizes.append(len(rows))
+        return expand(probe, rows)
+
+    monkeypatch.setattr(Probe, "expand", counted)
+    most = BLOCK + 100
+    quiet = text(most, most, most).replace("bound sometimes: x % 100 == 7", "when x < 0")
+    kernel = load_text(quiet + "property there: eventually x > 60\nfair: go\n").kernel
+    options = SearchOptions(properties=frozenset({"there"}), check_deadlock=False)
+    report = check(kernel, compile_kernel(kernel, options, tmp_path), options)
+    assert next(each.outcome for each in report.properties if each.name == "there") is Outcome.HOLDS
+    assert sizes == [BLOCK, most + 1 - BLOCK]
