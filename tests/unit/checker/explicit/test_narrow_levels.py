@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.engine_selection import check as selected
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check
 from assay.checker.engines.reference_engine import check as reference
@@ -155,6 +156,6 @@ def test_the_graph_of_behaviours_is_not_built_level_by_level(tmp_path: Path, mon
     quiet = text(most, most, most).replace("bound sometimes: x % 100 == 7", "when x < 0")
     kernel = load_text(quiet + "property there: eventually x > 60\nfair: go\n").kernel
     options = SearchOptions(properties=frozenset({"there"}), check_deadlock=False)
-    report = check(kernel, compile_kernel(kernel, options, tmp_path), options)
+    report = selected(kernel, options, engine="native", cache=tmp_path).report
     assert next(each.outcome for each in report.properties if each.name == "there") is Outcome.HOLDS
     assert sizes == [BLOCK, most + 1 - BLOCK]
