@@ -239,6 +239,24 @@ def test_lines_of_4_2_to_4_4_have_a_shape(line: str, kind: str, tmp_path: Path) 
     assert (reading.unmapped, [event.kind for event in reading.events]) == ((), [kind])
 
 
+HEARD = "INFO Recorded new KRaft controller, from now on will use node 127.0.0.1:31053 (id: 101 rack: null isFenced: false) (org.apache.kafka.server.NodeToControllerRequestThread)"
+ELECTED = "INFO Setting new leader for topicId DLo4IXx2Tg6gEtsPewjyTQ, partition 0 to 1 using ELR. Previous partition: (none) (org.apache.kafka.controller.PartitionChangeBuilder)"
+
+
+def test_lines_of_which_no_rule_needs_the_writer_may_be_of_any_node(tmp_path: Path) -> None:
+    """Since 4.3 a broker does not name itself where it says which controller it has heard of."""
+    merged = f"""
+        06:23:08,000] {candidate(101, 1)}
+        06:23:08,500] {votes(102, 1, 101)}
+        06:23:09,000] {leads(101, 1)}
+        06:23:09,200] {follows(102, 1, 101)}
+        06:23:09,300] {HEARD}
+        06:23:09,400] {ELECTED}
+    """
+    reading, _ = answer(tmp_path, {"all": merged})
+    assert [notice.kind for notice in reading.notices if "nodes" in notice.kind] == ["merged nodes"]
+
+
 def test_the_topic_of_a_move_is_told_from_what_4_3_says_behind_it(tmp_path: Path) -> None:
     change = "PartitionChangeRecord(partitionId=0, topicId=PyovnnLUQ9ePIQOppRkqbg, isr=null, leader=-2, replicas=[2, 3, 1], removingReplicas=[1], addingReplicas=[2], leaderRecoveryState=-1, directories=[], eligibleLeaderReplicas=null, lastKnownElr=null)"
     behind = "(isr: [1, 3] -> [1, 3], replicaSet: [3, 1] -> [2, 3, 1], partitionEpoch: 8, leaderEpoch: 3)"
