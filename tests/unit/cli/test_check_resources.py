@@ -80,8 +80,16 @@ def test_sizes_are_read(text: str, size: int) -> None:
     assert size_in_bytes(click.Context(click.Command("x")), click.Option(["--x"]), text) == size
 
 
-@pytest.mark.parametrize("text", ["", "G", "4X", "-1G", "1e9", "I", "9" * 400])
+@pytest.mark.parametrize("text", ["", "G", "4X", "-1G", "1e9", "I", "9" * 400, "0", "0.2"])
 def test_what_is_no_size_is_refused(assay: Any, text: str) -> None:
     ran = assay("check", "counter.assay", "--memory", text, "--json")
+    assert ran.code == 2
+    assert json.loads(ran.out)["diagnostics"][0]["code"] == "E901"
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "0", "-1", "soon"])
+@pytest.mark.parametrize("command", ["check", "simulate", "prove"])
+def test_what_is_no_time_is_refused(assay: Any, command: str, text: str) -> None:
+    ran = assay(command, "counter.assay", "--timeout", text, "--json")
     assert ran.code == 2
     assert json.loads(ran.out)["diagnostics"][0]["code"] == "E901"

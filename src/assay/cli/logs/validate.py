@@ -25,6 +25,7 @@ from assay.cli.logs.validate_spark import (
 )
 from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.limits import INTERRUPTED, validation_limits
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
 from assay.grammar.current_work import answering, doing
@@ -84,7 +85,7 @@ NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no
 @click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
               help="How many processes check partitions.")  # fmt: skip
 @click.option("--first", is_flag=True, help="Stop at the first mismatch, and look for no repair of it.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S",
+@click.option("--timeout", type=SECONDS, metavar="S",
               help="End after S seconds, and answer with what was found by then.")  # fmt: skip
 @click.option("--memory", callback=size_in_bytes, metavar="SIZE", help="The same for memory, such as 800M or 4G.")
 @click.option("--no-slice", "whole", is_flag=True,

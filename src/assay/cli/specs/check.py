@@ -21,6 +21,7 @@ from assay.cli.settings import model_options, parse_settings
 from assay.cli.specs.spark_options import Cluster, search_on_spark, selected_cluster, spark_options
 from assay.cli.specs.watch import WatchedCheck, watch
 from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
 from assay.cli.terminal.supervisor import limit_time
@@ -57,7 +58,7 @@ def on_or_off(name: str, default: str, text: str) -> Callable[[Callable[..., Any
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--timeout", type=SECONDS, metavar="S", help="Stop after S seconds.")
 @click.option(
     "--threads",
     type=click.IntRange(min=1),

@@ -20,6 +20,7 @@ from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain, complain_about, say
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.report.lines import Line, Tone
 from assay.report.specs.test_runs import coverage_lines, exit_code_of, pytest_text, runs_object
 
@@ -49,7 +50,7 @@ def generate() -> None:
     help="Look at N states at most.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, metavar="S",
+    "--timeout", type=SECONDS, default=60, show_default=True, metavar="S",
     help="Search for S seconds at most.",
 )  # fmt: skip
 @click.option(

@@ -14,6 +14,7 @@ from assay.checker.report import ExitCode, Report
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain_about, say, say_json
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.cli.terminal.progress import activity
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.load import Loaded
@@ -38,7 +39,7 @@ GROWTH = 10
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=60.0,
     show_default=True,
     metavar="S",

@@ -14,6 +14,7 @@ from assay.checker.symbolic.prove import Method
 from assay.cli.answer import Destination, with_pictures, write_answer
 from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.cli.terminal.supervisor import limit_time
 
 
@@ -41,7 +42,7 @@ from assay.cli.terminal.supervisor import limit_time
     show_default=True,
     help="How invariants are looked for; `k-induction` shows a path where it ends without one.",
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--timeout", type=SECONDS, metavar="S", help="Stop after S seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @with_pictures("counterexample")
 def prove(

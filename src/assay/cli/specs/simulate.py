@@ -14,6 +14,7 @@ from assay.checker.simulate.random_walks import Walks
 from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.parse_seconds import SECONDS
 from assay.cli.terminal.progress import search_progress
 from assay.cli.terminal.supervisor import limit_time
 
@@ -55,7 +56,7 @@ from assay.cli.terminal.supervisor import limit_time
     metavar="N",
     help="How many processes walk.  [default: one per processor; the answer does not depend on it]",
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--timeout", type=SECONDS, metavar="S", help="Stop after S seconds.")
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option("--continue", "keep_going", is_flag=True, help="Walk on after a violation.")
 @result_options("violating walk")

@@ -30,4 +30,7 @@ def size_in_bytes(_context: click.Context, _option: click.Parameter, text: str |
     found = FORM.fullmatch(text.strip().upper())
     if found is None or found[2] not in UNITS or len(found[1]) > LONGEST:
         raise click.BadParameter(f"{text!r} is no size: write for example 800M or 4G")
-    return int(float(found[1]) * UNITS[found[2]])
+    size = int(float(found[1]) * UNITS[found[2]])
+    if not size:
+        raise click.BadParameter("nothing can be searched in no memory at all")
+    return size
