@@ -108,6 +108,23 @@ def test_a_counterexample_stops_at_the_action_and_where_the_property_becomes_fal
     assert [each["result"] for each in bodies(said, "evaluate")] == ["2", "1"]
 
 
+def test_a_property_that_stays_false_stops_once_in_each_direction(spec: Path) -> None:
+    stepper = load(str(spec)).stepper()
+    stepper.begin()
+    for call in ("acquire(a)", "release(a)", "acquire(a)", "release(a)", "acquire(b)"):
+        stepper.take(stepper.find_call(call))
+    stepper.save(spec.with_name("long.json"))
+    said = asked(
+        message("launch", trace=str(spec.with_name("long.json"))),
+        message("setFunctionBreakpoints", breakpoints=[{"name": "twice_at_most"}]),
+        *(message("continue") for _ in range(2)),
+        *(message("reverseContinue") for _ in range(2)),
+        message("disconnect"),
+    )
+    stops = [each["body"]["text"] for each in said if each.get("event") == "stopped"]
+    assert stops == ["twice_at_most", "the run ends here", "twice_at_most", "the run begins here"]
+
+
 def test_the_state_is_a_tree_and_steps_go_back(trace: Path) -> None:
     said = asked(
         message("launch", trace=str(trace)),

@@ -20,7 +20,7 @@ from assay.traces.event import Event, LogPosition, LogRecord, Notice, ProcessRun
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Validation
 from assay.traces.spec_selection import validate_with_selection
-from assay.traces.trouble.finding import Gravity, TroubleFinding
+from assay.traces.trouble.finding import ExplainedLines, Gravity, TroubleFinding
 
 SPEC = """\
 module counters
@@ -109,6 +109,15 @@ def test_that_no_line_tells_of_a_loss_is_said_of_a_bundled_spec_beside_no_risk(t
     assert no_loss in text(bundled, input_)
     assert no_loss in text(known, input_)
     assert no_loss not in text(at_risk, input_)
+
+
+def test_of_other_warnings_the_most_frequent_is_explained_first(tmp_path: Path) -> None:
+    validation, input_ = answer(tmp_path, [1, 2])
+    first = LogRecord(LogPosition("log", 1, 0), 0, "WARN", "", None, "it")
+    explained = tuple(ExplainedLines(f"f{n}", "WARN", f"Cause {n}.", "", n, first) for n in (2, 9, 4))
+    many = replace(validation, trouble=replace(validation.trouble, explained=explained))
+    shown = [line.strip() for line in text(many, input_) if "x WARN" in line]
+    assert shown == ["9 x WARN: Cause 9.", "4 x WARN: Cause 4.", "2 x WARN: Cause 2."]
 
 
 def test_it_has_25_lines_at_most_whatever_there_is_to_say(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class Tasks:
 
 def test_what_tasks_leave_leads_to_a_fair_cycle_and_nothing_else_does() -> None:
     found = 0
-    for seed in (*range(150), *STAYING):
+    for seed in (*range(60), *STAYING):
         random = Random(seed)
         graph, of = random_graph(random, random.randint(2, 9)), random_automaton(random)
         fair = tuple(Fair(event, random.random() < 0.5) for event in EVENTS[: random.randint(0, 2)])
@@ -122,4 +122,4 @@ def test_what_tasks_leave_leads_to_a_fair_cycle_and_nothing_else_does() -> None:
         assert {node for node in product.reached if cycles.component[node] < 0} <= remain, seed
         assert bool(remain) is cycles.found, seed
         found += cycles.found
-    assert 30 < found < 120
+    assert 15 < found < 45
