@@ -104,6 +104,13 @@ def test_what_is_reachable_is_found_and_what_is_not_is_unknown_within_bounds() -
     assert found == {"all_seen": Outcome.HOLDS, "ahead": Outcome.UNKNOWN}
 
 
+def test_behind_an_accepted_bound_there_may_be_what_is_unreachable_before_it() -> None:
+    accepted = TOKEN + "accept bounds: terms\n"
+    assert outcomes(prove(kernel(accepted), only("ahead"))) == {"ahead": Outcome.UNKNOWN}
+    never = accepted.replace("    bound terms: term < MaxTerm\n", "    bound terms: term < 9\n    when term < 3\n")
+    assert outcomes(prove(kernel(never), only("ahead"))) == {"ahead": Outcome.VIOLATED}
+
+
 def test_a_certificate_is_inductive_where_it_is_read_as_part_of_the_spec() -> None:
     certificate = dict(prove(kernel(), only("seen_differs")).certificates)["seen_differs"]
     lemma = "\n".join([f"lemma {lemma_name('seen_differs')}:", *(f"    {line}" for line in certificate.lines)])
