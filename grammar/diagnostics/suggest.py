@@ -35,3 +35,10 @@ def _likeness(name: str, candidate: str) -> float:
     # The ratio of two texts depends on which is the first. Without `autojunk=False` letters that are frequent in a long
     # name would not count.
     return max(SequenceMatcher(None, a, b, autojunk=False).ratio() for a, b in ((name, candidate), (candidate, name)))
+
+
+def either(words: list[str]) -> str:
+    """What may stand somewhere, as a phrase: of many the first ones."""
+    if len(words) > 6:
+        words = [*words[:5], "something similar"]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

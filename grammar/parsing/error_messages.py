@@ -9,10 +9,16 @@ from typing import NamedTuple
 
 from lark import Token
 
-from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.diagnostics.suggest import did_you_mean, either
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import TRAILING
-from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, instead_of_if, is_operator_elsewhere
+from assay.grammar.parsing.other_languages import (
+    form_elsewhere,
+    in_pattern,
+    instead_of,
+    instead_of_if,
+    is_operator_elsewhere,
+)
 
 
 class TextRange(NamedTuple):
@@ -443,8 +449,8 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
 def _general(fault: Fault) -> ParseHint:
     ends = fault.token.type in _ENDS
     place = fault.after_last if ends else fault.place
-    expected = describe(fault.accepted)
-    return ParseHint("E001", place, f"{_found(fault.token)}, but {expected} is expected")
+    message = f"{_found(fault.token)}, but {describe(fault.accepted)} is expected"
+    return ParseHint("E001", place, message, in_pattern(str(fault.token), fault.accepted))
 
 
 def _found(token: Token) -> str:
@@ -482,17 +488,11 @@ def describe(accepted: frozenset[str]) -> str:
         rest -= {"_NL", "$END"}
         words.append("the end of the line")
     words += sorted(_terminal(name) for name in rest)
-    return _either(words)
+    return either(words)
 
 
 def _terminal(name: str) -> str:
     return _NAMES.get(name) or f"`{name.lstrip('_').lower()}`"
-
-
-def _either(words: list[str]) -> str:
-    if len(words) > 6:
-        words = [*words[:5], "something similar"]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
 
 def _place(token: Token) -> TextRange:

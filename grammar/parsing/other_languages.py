@@ -59,7 +59,7 @@ _OPERATORS = {
 # Operators that are words, in TLA+ with a backslash before them.
 _WORDS = {
     "A": "`forall`",
-    "E": "`exists`",
+    "E": "`exists`; an action takes an element by `pick x in S`",
     "in": "`in`",
     "notin": "`not in`",
     "cup": "`+`",
@@ -244,6 +244,23 @@ def instead_of_if(line: Sequence[Token]) -> str:
 def form_elsewhere(word: str) -> str | None:
     """What to write for an expression of another language that begins with the word."""
     return _FORMS.get(word)
+
+
+_CALCULATES = frozenset(("+", "-", "*", "//", "%", "&", ".."))
+
+
+def in_pattern(token: str, accepted: frozenset[str]) -> tuple[str, ...]:
+    """What to note of a token that no pattern goes on with, by what could have stood there."""
+    if token == "_" and "_ELSE" in accepted:
+        return ("the case for all that is left is `else`",)
+    if token == "if" and accepted in ({"OR", "_COLON"}, {"OR", "_ARROW"}):
+        return ("a case has no condition; its value may be an `if`",)
+    after_number, after_name = {"_COMMA", "_RPAR"}, {"_COMMA", "_RPAR", "_DOT", "_LPAR"}
+    if token in _CALCULATES and accepted in (after_number, after_name):
+        return ("a pattern compares with the value of an expression by `==`: `Vote(b, ==n + 1)`",)
+    if token == "=" and accepted == after_name:
+        return ("the parts of a pattern are told by their places: `Vote(b, _)`",)
+    return ()
 
 
 def method_elsewhere(name: str) -> str | None:

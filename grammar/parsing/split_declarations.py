@@ -17,7 +17,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Note, 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.line_shift import moved_report, moved_span
 from assay.grammar.parsing.logical_lines import CLOSERS, LEADING, OPENERS, LogicalLine
-from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
+from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, form_elsewhere, instead_of
 from assay.grammar.syntax import Comment
 
 MAX_BRACKETS = 64
@@ -246,7 +246,7 @@ class _Scanner:
                     "E016", lexeme.span, f"`{lexeme.text}` is not a name: names are made of a-z, A-Z, 0-9 and `_`"
                 )
             case "foreign":
-                self._fault("E006", lexeme.span, instead_of(lexeme.text))
+                self._fault("E006", lexeme.span, instead_of(lexeme.text), *self._of_the_form(lexeme))
             case "open":
                 self._open(lexeme)
             case "close":
@@ -255,6 +255,13 @@ class _Scanner:
                 self._other(lexeme)
             case _:
                 pass
+
+    def _of_the_form(self, lexeme: Lexeme) -> Iterator[str]:
+        """What to write for the whole of ``CHOOSE x \\in S``, of which the parser sees nothing."""
+        before = self.chunks[-1].lexemes[-3:-2] if self.chunks else []
+        form = form_elsewhere(before[0].text) if before and lexeme.text in ("\\in", "∈") else None
+        if form is not None:
+            yield form
 
     def _number(self, lexeme: Lexeme) -> None:
         if not (lexeme.text.isascii() and lexeme.text.isdigit()):

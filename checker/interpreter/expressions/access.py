@@ -88,7 +88,8 @@ def _only(items: Any, node: k.Endpoint) -> Any:
         raise Undefined("the recursion comes back to arguments that it had before, and does not end", node.span)
     if len(items) != 1:
         shown = show_value(items, node.operand.type)
-        raise Undefined(f"one element is chosen from {shown}, which has not exactly one", node.span)
+        has = f"has {len(items)}; in an action, `pick` takes any of them" if items else "has none"
+        raise Undefined(f"one element is chosen from {shown}, which {has}", node.span)
     (item,) = items
     return item
 
