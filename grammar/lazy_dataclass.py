@@ -41,12 +41,14 @@ def _decorated(cls: Any, is_frozen: bool, has_equality: bool, has_order: bool, s
     _stand_in(made, {"__repr__"} - own, _repr_source)
     if has_equality:
         _stand_in(made, ({"__eq__", "__hash__"} if is_frozen else {"__eq__"}) - own, _equality_source)
+        # As in the standard library: what is equal by changing values must not be found by a hash.
         if not is_frozen and "__hash__" not in own:
             made.__hash__ = None
     if has_order:
         _stand_in(made, set(ORDER) - own, _order_source)
     if is_frozen:
         made.__setattr__, made.__delattr__ = _refuse_assignment, _refuse_deletion
+        # Without these `pickle` would set attributes, which a frozen object refuses.
         if shape.get("slots") and "__getstate__" not in own:
             made.__getstate__ = _state
             _stand_in(made, {"__setstate__"}, _restoring_source)
@@ -73,6 +75,7 @@ def _stand_in(made: Any, names: set[str], source: Callable[[Any, bool], str], fr
 def _first_call(made: Any, name: str, complete: Callable[[], None]) -> Callable[..., Any]:
     def first(self: object, *values: Any, **named: Any) -> Any:
         complete()
+        # By name, not by a variable of `complete`: another thread may have made the methods meanwhile.
         return getattr(made, name)(self, *values, **named)
 
     return first
@@ -92,6 +95,7 @@ def _init_source(made: Any, is_frozen: bool) -> str:
 def _parameter(of: Any) -> str:
     if of.default_factory is not MISSING:
         return f"{of.name}=_MISSING"
+    # The value itself, not its text: a default may be any object.
     return of.name if of.default is MISSING else f"{of.name}=_default_{of.name}"
 
 

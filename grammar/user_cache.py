@@ -44,6 +44,7 @@ def user_cache() -> Path | None:
     ``XDG_CACHE_HOME`` that is empty or relative counts as unset, as the XDG rules have it. None if the user has no home.
     """
     chosen = os.environ.get("ASSAY_CACHE")
+    # An empty variable counts as unset, so that `ASSAY_CACHE= assay …` does not fill the current folder.
     if chosen:
         return Path(chosen)
     caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
@@ -57,6 +58,7 @@ def user_cache() -> Path | None:
 
 def is_own(status: os.stat_result) -> bool:
     """Whether nobody but this user and the superuser can have written a file, or a folder's entries."""
+    # The superuser's files count as own: an image may come with a filled cache.
     return status.st_uid in (0, os.geteuid()) and not status.st_mode & WRITABLE_BY_OTHERS
 
 
@@ -93,6 +95,7 @@ def keep(name: str, content: bytes, folder: Path | None = None) -> None:
             try:
                 file.write(_checksum(name, content) + content)
                 file.flush()
+                # A reader sees the old file or the new one, and never half of one.
                 Path(file.name).replace(place / name)
             except OSError:
                 Path(file.name).unlink()
@@ -110,6 +113,7 @@ def _delete_least_recent(place: Path) -> None:
     with os.scandir(place) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
+                # A link could lead to what is not in this folder.
                 if _ENTRY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     status = entry.stat(follow_symlinks=False)
                     found.append((status.st_mtime_ns, _size(status.st_size), entry.path))

@@ -55,6 +55,7 @@ class Mutant:
 
 def mutants(kernel: k.Kernel, sources: Sources, files: frozenset[str]) -> list[Mutant]:
     """The mutants of lines in these files, by place."""
+    # By place: one mistake in the source is one mutant, however many actions hold a copy of it.
     found: dict[tuple[Kind, Span, Span | None], Mutant] = {}
     for action in (kernel.action(name) for name in kernel.next):
         for mutant in _of_action(action, sources):
@@ -79,8 +80,10 @@ def mutated(kernel: k.Kernel, mutant: Mutant) -> k.Kernel:
 def _of_action(action: k.Action, sources: Sources) -> Iterator[Mutant]:
     for statement in _statements(action.body):
         match statement:
+            # A bound is a limit of the model and no claim about the system.
             case k.Guard(kind="bound"):
                 continue
+            # A guard that is constant in this model was decided by a parameter, and not by the state.
             case k.Guard(condition=condition) if not isinstance(condition, k.Const):
                 yield Mutant(
                     "drop",
@@ -140,6 +143,7 @@ def _conjuncts(condition: k.Expr) -> tuple[k.Expr, ...]:
 def _comparisons(action: k.Action, statement: AnyStatement, sources: Sources) -> Iterator[Mutant]:
     for expr in _own_expressions(statement):
         for node in nodes(expr):
+            # What elaboration adds has no place, and is nobody's mistake.
             if isinstance(node, k.Expr) and node.span.line and swapped(node) is not node:
                 text = f"{_sign(node)} in `{expression_text(node, sources)}`"
                 yield Mutant("swap", (action.name,), node.span, None, statement.span, text)
@@ -206,6 +210,7 @@ def _action(action: k.Action, mutant: Mutant) -> k.Action:
 
 def _dropped(statement: k.Statement, mutant: Mutant) -> k.Statement:
     if isinstance(statement, k.Guard) and statement.span == mutant.span:
+        # The guard stays, and is true: the others keep their places in the order of guards.
         return replace(statement, condition=k.true(statement.condition.span))
     return statement
 

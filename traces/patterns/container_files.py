@@ -141,6 +141,7 @@ def mistakes_of(table: Mapping[str, Any]) -> list[str]:
     found += [f"`{key}` is a list of texts" for key in sorted(_LISTS) if not _is_texts(table.get(key, []))]
     found += [f"`{key}` is true or false" for key in _FLAGS if not isinstance(table.get(key, False), bool)]
     found += [f"`{key}` is a table" for key in _TABLES if not isinstance(table.get(key, {}), dict)]
+    # Types first: all that follows takes each entry for what it should be.
     if found:
         return found
     if table["form"] not in {form.value for form in ContainerForm}:
@@ -179,6 +180,7 @@ def _pattern_mistakes(pattern: str, *, of_bytes: bool = False) -> list[str]:
         if of_bytes:  # some escapes and flags are for texts alone
             re.compile(pattern.encode())
         repeats = REPEATS.search(WITHOUT_CLASSES.sub("x", pattern)) is not None
+        # Text comes from strangers: one line must not be able to hold up the reading of a log.
         slow = repeats and degree(compiled, to_the_end=False) > 1
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]

@@ -139,6 +139,7 @@ class LineFields(Mapping[str, Field]):
 
     def __eq__(self, other: object) -> bool:
         """Equality of mappings; nothing is decoded where both have the same message and equal additional fields."""
+        # The usual comparison is of a line with its copy in a rotated or merged file.
         if isinstance(other, LineFields) and self._layout is other._layout and self._message == other._message:
             return self._more == other._more or self.read() == other.read()
         return Mapping.__eq__(self, other)
@@ -152,4 +153,5 @@ class LineFields(Mapping[str, Field]):
         return repr(self.read())
 
     def __reduce__(self) -> tuple[type[dict[str, Field]], tuple[dict[str, Field]]]:
+        # The layout would take its whole pattern along with every event that goes to another process.
         return dict, (self.read(),)

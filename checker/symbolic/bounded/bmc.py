@@ -74,6 +74,7 @@ def _decisions(search: BoundedSearch, sources: Sources) -> Decisions:
     """The decisions about temporal properties: on the graph of all states if they were listed, else what runs show."""
     if search.plan is None:
         return {}
+    # All states were listed after all, so that the graph decides, and not only the runs that were asked about.
     if search.stopped is None:
         return reference_decisions(search, search.store, search.plan, sources)
     return search.temporal
@@ -156,6 +157,7 @@ class BoundedSearch(EngineSearch):
         level = self.depth
         self.breaks = interchangeable(self.model.kernel, self._asked(), starts)
         if self.breaks:
+            # The search begins anew without breaking symmetry, and finds what it found before at the same levels.
             with suppress(OrderMattersError):
                 self._search(starts)
         self.breaks, self.depth = frozenset(), level
@@ -164,6 +166,7 @@ class BoundedSearch(EngineSearch):
     def _listed(self) -> list[State]:
         """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
         first, end = 0, len(self.paths)
+        # Whole levels only: the solver goes on from a level, and what lies before it is known to be harmless.
         while first < end < (self.options.max_states or 0):
             self._end_between_levels()
             for number in range(first, end):
@@ -309,12 +312,14 @@ class BoundedSearch(EngineSearch):
         while asked := self._open(in_step=in_step):
             if self.options.interrupted():
                 raise KeyboardInterrupt
+            # All open questions in one, because each costs the solver a whole search.
             literals = unrolling.at(frame, [q.wanted for q in asked])
             model = self._solve(solver, self._gates.any_of(literals))
             if model is None:
                 return
             states = self._states(unrolling, model)
             self.judge(states, in_step=in_step)
+            # A run that decides nothing would be found again for ever.
             if asked == self._open(in_step=in_step):
                 raise EnginesDisagreeError(
                     f"the gates decide a property in a state where the reference does not: {states[-1]}"
@@ -322,6 +327,7 @@ class BoundedSearch(EngineSearch):
 
     def _solve(self, solver: ChildSolver, wanted: int) -> set[int] | None:
         literal = self._clauses.literal(wanted)
+        # Only what is new goes to the solver, which keeps all that it had before and has learnt of it.
         clauses, self._new = [*self._clauses.take(), *self._new], []
         return solver.solve(clauses, [literal])
 
@@ -351,6 +357,7 @@ class BoundedSearch(EngineSearch):
 
     def _link(self, before: State, after: State) -> Link:
         for action, arguments, outcome in outcomes(self.model, before):
+            # Of several steps between two states any will do: a property sees states alone.
             if isinstance(outcome, Successor) and outcome.state == after:
                 return Link(action, arguments, outcome.picks)
         raise EnginesDisagreeError(f"the gates make a step that the reference evaluator does not: {before} to {after}")

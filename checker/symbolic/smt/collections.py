@@ -189,6 +189,7 @@ class Collections(ABC):
 
     def _interval(self, low: Any, high: Any) -> TSet:
         items = None
+        # Between known ends the numbers are listed, so that a loop over them can be written out.
         if z3.is_int_value(z3.simplify(low)) and z3.is_int_value(z3.simplify(high)):
             numbers = range(z3.simplify(low).as_long(), z3.simplify(high).as_long() + 1)
             items = tuple((z3.BoolVal(True), z3.IntVal(n)) for n in numbers)
@@ -201,11 +202,13 @@ class Collections(ABC):
             raise OutsideTheoryError("bags")
         match op:
             case "union":
+                # An element of both is listed twice, which quantifiers do not mind; `_items` counts over the type.
                 items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
                 # The type has to cover the elements of both. Else a quantifier over the union would leave some out.
                 both = a.of if a.of == b.of else of.item
                 return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), both, items)
             case "intersection":
+                # The elements of the left side are enough: only they can be in the result.
                 items = None if a.items is None else tuple((z3.And(p, b.contains(x)), x) for p, x in a.items)
                 return TSet(lambda x: z3.And(a.contains(x), b.contains(x)), a.of, items)
             case _:
@@ -244,6 +247,7 @@ class Collections(ABC):
     def _items(self, collection: Any) -> Sequence[tuple[Any, Any]]:
         """The possible elements of a set, without repetitions that would count twice."""
         if isinstance(collection, TSet):
+            # The values of the type come first, since each occurs once there; listed elements may repeat.
             if self.domain.is_listed(collection.of):
                 return [(collection.contains(x), x) for x in self.domain.values(collection.of)]
             if collection.items is not None:
@@ -263,11 +267,14 @@ class Collections(ABC):
     def few(self, op: str, left: k.Expr, right: k.Expr) -> Any | None:
         """Whether a set of open size has so few elements, as in ``count(S) <= 1``; None for any other comparison. Its
         elements say it without the laws of numbers."""
+        # So that the number stands on the right.
         if isinstance(left, k.Const):
             op, left, right = _TURNED.get(op, op), right, left
         match left, right:
             case k.Count(_, operand), k.Const(_, int(number)) if isinstance(operand.type, t.SetType):
+                # More than n is at least n + 1, and at most n is its negation.
                 least = number + 1 if op in (">", "<=") else number
+                # Each further element nests one more quantifier; equality needs one element beyond its number.
                 if not (self.domain.is_open(operand.type.item) and 0 <= least <= (FEW - 1 if op == "==" else FEW)):
                     return None
                 found = self.read(operand)

@@ -34,6 +34,7 @@ def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
             return z3.And(has_value(reading, condition), either)
         case k.LetIn(_, binder, value, body):
             known = has_value(reading, value)
+            # By a name of its own: as a term the value would be written out at each use in the body.
             reading.bound[binder.name] = reading.named(value)
             return z3.And(known, has_value(reading, body))
         case k.Quantified(_, _, binder, over, body):
@@ -62,6 +63,7 @@ def _in_order(reading: SmtEncoder, op: str, parts: Sequence[k.Expr]) -> Any:
     known = has_value(reading, first)
     if not rest:
         return known
+    # The right side of an `or` is evaluated where the left side is false; of `and` and `implies` where it is true.
     reached = z3.Not(reading.read(first)) if op == "or" else reading.read(first)
     return z3.And(known, z3.Implies(reached, _in_order(reading, op, rest)))
 
@@ -165,7 +167,9 @@ class StepNeeds:
     def _pick(self, binder: k.Local, over: k.Expr, when: list[Any]) -> None:
         value = self.domain.unknown(binder.type, binder.name)()
         self.given.append(self.domain.typed(value, binder.type))
+        # The domain of a type says nothing more than that the value is typed.
         if not isinstance(over, k.TypeDomain):
+            # A copy, because `when` grows with the guards behind this line, which protect nothing before them.
             when.append(self._value(over, list(when)).contains(value))
         self.reading.bound[binder.name] = value
 
@@ -220,6 +224,7 @@ class StepNeeds:
                 assert isinstance(current, TRecord)
                 return self._is_place(current.fields[head], fields[head].type, rest)
             case t.MapType(key, image, _, partial):
+                # A key of a partial map may be new; only what lies inside of an entry needs the entry.
                 there = current.keys.contains(head) if rest or not partial else z3.BoolVal(True)
                 return z3.And(fits(self.domain, head, key), there, self._is_place(current.get(head), image, rest))
             case t.SeqType(item):
@@ -231,6 +236,7 @@ class StepNeeds:
 
     def _same_place(self, one: _Write, other: _Write) -> list[Any]:
         """Whether one place lies at or inside the other."""
+        # Up to the shorter one: a place that is the beginning of another one contains it.
         pairs = list(zip(one.place, other.place, strict=False))
         if any(of is None and a != b for (a, of), (b, _) in pairs):
             return [z3.BoolVal(False)]
