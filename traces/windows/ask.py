@@ -37,7 +37,7 @@ from assay.traces.windows.slice_window import (
     refuted_by,
     template_of,
 )
-from assay.traces.windows.window_model import LogPart, WindowModel, completed, elements_of, window_model
+from assay.traces.windows.window_model import LogPart, WindowModel, completed, elements_of, window_model, writer_of
 
 BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
@@ -182,8 +182,8 @@ def _since_its_start(
 ) -> WindowRefuted | None:
     """The lines since the first one of the failed line's node, if these contradict each other. Where logs begin
     anywhere, a node may have done anything unseen in a window that its log does not cover; since then it did not."""
-    run = failed.observation.event.run
-    start = next((n for n, each in enumerate(items) if each.observation.event.run == run), 0)
+    writer = writer_of(failed.observation.event)
+    start = next((n for n, each in enumerate(items) if writer_of(each.observation.event) == writer), 0)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), start)
     if not log.plan.begins_anywhere or not 0 < start < at or at - start > FIRST_LINES:
         return None

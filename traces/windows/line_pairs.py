@@ -17,9 +17,9 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue, sort_key
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
-from assay.traces.windows.numbers import Scale, probe_of
+from assay.traces.windows.numbers import SizeProbe, probe_of
 from assay.traces.windows.recent_values import RecentValues
-from assay.traces.windows.window_model import ROOM, LogPart
+from assay.traces.windows.window_model import ROOM, LogPart, writer_of
 
 QUESTIONS = 60
 """How many pairs that are not alike are asked about at most."""
@@ -38,7 +38,7 @@ def is_one_run(items: Sequence[OrderedObservation]) -> bool:
     """Whether some lines of one file are too near each other in time for a restart of the process between them. The line
     that reports a restart may be missing.
     """
-    files = {(str(each.observation.event.run), each.observation.event.sequence) for each in items}
+    files = {(writer_of(each.observation.event), each.observation.event.sequence) for each in items}
     times = [each.time for each in items]
     return len(files) == 1 and max(times) - min(times) <= TO_START
 
@@ -85,13 +85,13 @@ def first_refuted(
     """The first pair of lines of which ``ask`` says that they contradict each other, of those whose later line is
     nearest to a ``failed`` one. Pairs that are alike but for names and numbers are asked about once. None if there is
     none among so many questions."""
-    constants = probe_of(log.loaded, log.plan.name).constants
+    probe = probe_of(log.loaded, log.plan.name)
     known = _known.get_or_make(log, None, set[object])
     most = len(known) + QUESTIONS
     pairs = sorted(pairs_of(items), key=lambda lines: abs(lines[-1].time - failed.time))
     for lines in pairs[:PAIRS]:
         order = before(lines)
-        key = order, is_one_run(lines), _alike(lines, constants)
+        key = order, is_one_run(lines), _alike(lines, probe)
         if key in known:
             continue
         if len(known) >= most:
@@ -105,10 +105,10 @@ def first_refuted(
     return None
 
 
-def _alike(lines: Lines, constants: frozenset[int]) -> tuple[object, ...]:
+def _alike(lines: Lines, probe: SizeProbe) -> tuple[object, ...]:
     """What lines say, up to the names of elements, and to numbers with the same order and small distances."""
     values = [value for each in lines for _, value in each.observation.values]
-    scale = Scale.of({*constants, *(n for each in values for n in _numbers(each))}, ROOM * 2)
+    scale = probe.scale({n for each in values for n in _numbers(each)}, ROOM * 2)
     names: dict[Atom, int] = {}
     seen: dict[object, int] = {}
 

@@ -8,10 +8,10 @@ sized by the window, not by the log, has a state of a few hundred bits. Windows 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 
-from assay.checker.interpreter.expressions.traverse import descendants
+from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
@@ -23,8 +23,11 @@ from assay.traces.windows.recent_values import RecentValues
 PROBE = 1_009
 """The first of the distinct values that size parameters are given to see which of them limits a type."""
 
-MOST_CONSTANT = 16
-"""Numbers up to this one that a spec names keep their place; larger ones are limits of types."""
+OTHER_PROBE = 5_003
+"""The first value in another such probe, which is made where a number may be the spec's own or a parameter's."""
+
+MOST_CONSTANT = PROBE // 4
+"""Numbers up to this one that a spec names are its own: no size parameter has made them."""
 
 Number = Callable[[str, int], int]
 Element = Callable[[str, str], Atom]
@@ -34,13 +37,26 @@ Element = Callable[[str, str], Atom]
 class SizeProbe:
     """A spec whose size parameters have distinct values: so a type tells which of them limits it.
 
-    ``parameters`` maps these values to names; ``constants`` are the numbers that the spec itself names.
+    ``parameters`` maps these values to names; ``constants`` are the numbers that the spec itself names,
+    without their signs.
+    ``distance`` is the largest of them that stands for a distance between two numbers. If it is ``exact``, numbers of
+    the log are added or multiplied, and smaller ones cannot stand for them.
     """
 
     kernel: k.Kernel
     plan: k.TracePlan
     parameters: Mapping[int, str]
     constants: frozenset[int]
+    distance: int = 0
+    exact: bool = False
+
+    def scale(self, numbers: Set[int], room: int) -> Scale:
+        """The scale of some numbers, with as much room as the spec needs."""
+        if not self.exact:
+            return Scale.of(numbers, max(room, self.distance), self.constants)
+        # A sum of two numbers that lines state may be one that none states.
+        largest = max(map(abs, numbers), default=0)
+        return Scale.of(numbers, max(room, self.distance, largest), {*self.constants, largest})
 
 
 _probes = RecentValues[SizeProbe](4)
@@ -55,21 +71,75 @@ def _probe(loaded: Loaded, clause: str) -> SizeProbe:
     names = [each.name for each in loaded.kernel.parameters if each.size]
     sizes = {name: PROBE + 7 * at for at, name in enumerate(names)}
     kernel = log_kernel(loaded, {}, sizes)
-    return SizeProbe(
-        kernel, trace_plan(kernel, clause), {v: n for n, v in sizes.items()}, frozenset(_constants(kernel))
-    )
+    found = frozenset(_of_kernel(kernel))
+    constants = frozenset(each for each in found if each <= MOST_CONSTANT)
+    if found - constants - set(sizes.values()):
+        # A larger number may be one that a size parameter makes, such as `Max + 1`: with other sizes it is another one.
+        others = log_kernel(loaded, {}, {name: OTHER_PROBE + 11 * at for at, name in enumerate(names)})
+        constants |= found.intersection(_of_kernel(others))
+    distances = constants.intersection(each for node in _nodes(kernel) for each in _distances_in(node))
+    parameters = {value: name for name, value in sizes.items()}
+    exact = any(_computes(each) for node in _nodes(kernel) for each in (node, *descendants(node)))
+    return SizeProbe(kernel, trace_plan(kernel, clause), parameters, constants, max(distances, default=0), exact)
 
 
-def _constants(kernel: k.Kernel) -> Iterator[int]:
-    """The small numbers in the actions and rules of a kernel."""
-    plans = (
-        each for plan in kernel.traces for rule in plan.rules for each in (rule.then, rule.observe, rule.condition)
-    )
-    nodes: list[k.Node] = [*kernel.actions, *(each for each in plans if each is not None)]
-    nodes += [each.condition for prop in kernel.properties for each in prop.conjuncts]
-    for node in (each for every in nodes for each in descendants(every)):
-        if isinstance(node, k.Const) and type(node.value) is int and 0 <= node.value <= MOST_CONSTANT:
-            yield node.value
+def _nodes(kernel: k.Kernel) -> list[k.Node]:
+    """The actions of a kernel, and the conditions of its rules and properties."""
+    rules = (rule for plan in kernel.traces for rule in plan.rules)
+    conditions = [each for rule in rules for each in (rule.then, rule.observe, rule.condition) if each is not None]
+    conditions += [each.condition for prop in kernel.properties for each in prop.conjuncts]
+    return [*kernel.actions, *conditions]
+
+
+def _of_kernel(kernel: k.Kernel) -> Iterator[int]:
+    """The numbers that a kernel names, without their signs."""
+    return (each for node in _nodes(kernel) for each in constants_in(node))
+
+
+def _distances_in(node: k.Node) -> Iterator[int]:
+    """The numbers that are added to others, or with which sums are compared: `y >= x + 10`, `y - x > 10`."""
+    for each in (node, *descendants(node)):
+        parts = tuple(children(each))
+        if any(isinstance(part, k.Arithmetic | k.Interval) for part in (each, *parts)):
+            yield from (abs(part.value) for part in parts if isinstance(part, k.Const) and type(part.value) is int)
+
+
+def constants_in(node: k.Node) -> Iterator[int]:
+    """The numbers in a node of a kernel, without their signs."""
+    for each in descendants(node):
+        if isinstance(each, k.Const) and type(each.value) is int:
+            yield abs(each.value)
+
+
+def _computes(node: k.Node) -> bool:
+    """Whether numbers of the log are added, multiplied or summed up in a node: then each has to stand for itself."""
+    match node:
+        case k.Arithmetic(_, "+" | "-", left, right):
+            return _is_number(left) and _is_number(right)
+        case k.Arithmetic(_, _, left, right):
+            return _is_number(left) or _is_number(right)
+        case k.Aggregate(_, "sum"):
+            return True
+        case _:
+            return False
+
+
+def _is_number(expr: k.Expr) -> bool:
+    """Whether the value is a number as large as the log has them, and no constant and no number of elements."""
+    match expr:
+        case k.Const() | k.Count() | k.Times():
+            return False
+        case k.Arithmetic(_, _, left, right):
+            return _is_number(left) or _is_number(right)
+        case k.Negate(_, operand) | k.Checked(_, operand):
+            return _is_number(operand)
+        case k.IfThenElse(_, _, then, otherwise):
+            return _is_number(then) or _is_number(otherwise)
+        case k.LetIn(_, _, _, body):
+            return _is_number(body)
+        case _:
+            # A name of type `int` may stand for anything.
+            return not isinstance(expr.type, t.RangeType) or expr.type.sized
 
 
 class ValueMap:
@@ -114,13 +184,15 @@ class NamedNumbers:
     """The numbers and the elements that some values name, by parameter."""
 
     def __init__(self, probe: SizeProbe) -> None:
+        self.probe = probe
         self.numbers: dict[str, set[int]] = {name: set(probe.constants) for name in probe.parameters.values()}
         self.elements: dict[str, dict[str, None]] = {}
         # The rewritten values are of no use: what counts is what the two functions note on the way.
         self.walk = ValueMap(probe.parameters, self._number, self._element)
 
     def _number(self, parameter: str, number: int) -> int:
-        self.numbers[parameter].add(number)
+        # A number below zero is as far from it as its counterpart above: both sides have one scale.
+        self.numbers[parameter].add(abs(number))
         return number
 
     def _element(self, sort: str, name: str) -> Atom:
@@ -130,21 +202,27 @@ class NamedNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers and the smaller ones that stand for them: order is kept, and each distance up to ``room``."""
+    """Numbers and the smaller ones that stand for them: order is kept, and each distance up to ``room``.
+
+    Numbers up to ``kept``, the largest constant of the spec, stand for themselves: the spec compares others with it.
+    Numbers below zero are as those above it, with the other sign.
+    """
 
     numbers: tuple[int, ...]
     places: tuple[int, ...]
     room: int
+    kept: int = 0
 
     @classmethod
-    def of(cls, logged: Iterable[int], room: int) -> Scale:
-        """The scale of the numbers that a window states."""
-        numbers = tuple(sorted({0, *(each for each in logged if each >= 0)}))
+    def of(cls, logged: Iterable[int], room: int, constants: Iterable[int] = ()) -> Scale:
+        """The scale of the numbers that a window states, and of the constants of its spec."""
+        kept = max(constants, default=0)
+        numbers = tuple(sorted({0, kept, *map(abs, logged)}))
         places = [0]
         for before, number in pairwise(numbers):
             # Of numbers further apart than `room` only their order is kept.
-            places.append(places[-1] + min(number - before, room + 1))
-        return cls(numbers, tuple(places), room)
+            places.append(number if number <= kept else places[-1] + min(number - before, room + 1))
+        return cls(numbers, tuple(places), room, kept)
 
     @property
     def size(self) -> int:
@@ -153,11 +231,19 @@ class Scale:
 
     def place(self, number: int) -> int:
         """The number that stands for a stated one."""
+        if abs(number) <= self.kept:
+            return number
+        if number < 0:
+            return -self.place(-number)
         at = bisect_right(self.numbers, number) - 1
         return self.places[at] + min(number - self.numbers[at], self.room)
 
     def number(self, place: int) -> int:
         """A number that the given one may stand for: as far from the nearest stated one, of two from the later."""
+        if abs(place) <= self.kept:
+            return place
+        if place < 0:
+            return -self.number(-place)
         at = bisect_right(self.places, place) - 1
         after = place - self.places[at]
         if at + 1 < len(self.places) and (before := self.places[at + 1] - place) <= after:

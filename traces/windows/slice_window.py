@@ -22,6 +22,7 @@ from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.windows.births import begins_again
 from assay.traces.windows.far_lines import related_lines
 from assay.traces.windows.line_pairs import first_refuted, is_one_run
+from assay.traces.windows.numbers import SizeProbe, constants_in, probe_of
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.template import Template
@@ -116,7 +117,10 @@ def contradiction_among(
 _lasting = RecentValues[frozenset[str]](4)
 
 ELEMENTS, LARGEST = 2, 3
-"""How many elements and numbers the model has in which it is asked which properties last."""
+"""How many elements and numbers the model has, at least, in which it is asked which properties last."""
+
+MOST_LASTING = 16
+"""A property that names a larger number is not taken to last: the model in which that is asked is small."""
 
 
 def lasting(log: LogPart, *, one_run: bool = False) -> frozenset[str]:
@@ -132,14 +136,23 @@ def lasting(log: LogPart, *, one_run: bool = False) -> frozenset[str]:
 
 
 def _found_lasting(log: LogPart, *, stretches: bool) -> frozenset[str]:
-    kernel = small_model(log, ELEMENTS, LARGEST)
+    probe = probe_of(log.loaded, log.plan.name)
+    named = {each.name: _largest_constant(each, probe) for each in probe.kernel.properties if each.kind == "transition"}
+    # Two steps may go twice as far as one: `x <= old(x) + 5` lasts among numbers up to 5, and not up to 10.
+    most = max((each for each in named.values() if each <= MOST_LASTING), default=0)
+    kernel = small_model(log, ELEMENTS, max(LARGEST, 2 * most))
     template = Template(kernel)
     runs = list(_running(template, log.plan)) if stretches else []
-    found = [each for each in kernel.properties if each.kind == "transition"]
+    found = [each for each in kernel.properties if named.get(each.name, MOST_LASTING + 1) <= MOST_LASTING]
     # A greatest fixed point: what does not last is no assumption about the others either.
     while len(kept := [each for each in found if _lasts(template, each, found, runs)]) < len(found):
         found = kept
     return frozenset(each.name for each in found)
+
+
+def _largest_constant(node: k.Property, probe: SizeProbe) -> int:
+    numbers = (each for conjunct in node.conjuncts for each in constants_in(conjunct.condition))
+    return max(probe.constants.intersection(numbers), default=0)
 
 
 def _running(template: Template, plan: k.TracePlan) -> Iterator[int]:

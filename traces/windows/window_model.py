@@ -60,10 +60,17 @@ class LogPart:
         """
         if not self.plan.begins_anywhere:
             return _logged.get_or_make(self, None, self._logged)
-        return frozenset(str(each.run) for each in self.events if (each.record.time or 0.0) <= since)
+        return frozenset(writer_of(each) for each in self.events if (each.record.time or 0.0) <= since)
 
     def _logged(self) -> frozenset[str]:
         return frozenset(str(each.run) for each in self.events if each.run.node not in self.options.holes)
+
+
+def writer_of(event: Event) -> str:
+    """The process run whose line an event is, by the name that events give it. Where one process wrote for all nodes
+    (`order: lines`), that is what the line names.
+    """
+    return str(event.run) or str(event.fields.get("node", ""))
 
 
 _logged = RecentValues[frozenset[str]](4)
@@ -211,7 +218,7 @@ def window_model(
     sizes = {name: scale.size for name, scale in scales.items()}
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
-        sizes = dict.fromkeys(sizes, max(sizes.values()))
+        sizes = dict.fromkeys(sizes, max(sizes.values(), default=0))
     if least:
         sizes = {name: max(size, LEAST_NUMBER) for name, size in sizes.items()}
     if shared:
@@ -232,7 +239,7 @@ def _scales(named: NamedNumbers, factor: int, *, of_slice: bool) -> dict[str, Sc
     numbers = named.numbers
     if of_slice:  # versions are compared with leader epochs: their order is that of all numbers
         numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
-    return {name: Scale.of(each, ROOM * factor) for name, each in numbers.items()}
+    return {name: named.probe.scale(each, ROOM * factor) for name, each in numbers.items()}
 
 
 SHARED_STEP = 4
