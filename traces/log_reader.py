@@ -165,6 +165,7 @@ def without_gc() -> Iterator[None]:
     try:
         yield
     finally:
+        # Who has frozen objects already wants them to stay out of the generations: `unfreeze` would bring them back.
         if was_on and not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
@@ -183,6 +184,7 @@ def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     try:
         for source in walk(places, options.expansion, on_the_way):
             texts.append(read_text(reader, source, on_the_way))  # noqa: PERF401 - what was read is kept at a stop
+    # What was read so far is an answer about a part of the logs, and the notice says so.
     except StopRequest as stop:
         on_the_way.append(_left_unread(texts, str(stop)))
     readings, notices = drop_equal_texts(texts)
@@ -271,6 +273,7 @@ def containers_found(readings: Sequence[FileReading]) -> list[Notice]:
 
 def _nothing_known(readings: Sequence[FileReading]) -> list[Notice]:
     """Logs without one record of a known kind, where no other log has one: such logs are not empty."""
+    # Among logs that are understood one without known records is a quiet one, such as a client's.
     if any(reading.matches or reading.events or reading.trouble.groups for reading in readings):
         return []
     one, many = (
@@ -346,6 +349,7 @@ def drop_equal_texts(texts: Iterable[TextReading]) -> tuple[list[FileReading], l
     kept: dict[bytes, TextReading] = {}
     # A stable sort: of copies that are equal in this, the first one given is kept.
     for text in sorted((each for each in texts if each.is_log), key=lambda each: (-logs[each.folder], each.depth)):
+        # By the first part's digest, which is that of the whole text.
         kept.setdefault(text.readings[0].digest, text)
     readings: list[FileReading] = []
     notices: list[Notice] = []

@@ -105,10 +105,12 @@ def validate_shared(
     with frozen_heap():
         # Where each line names its step nothing is searched. A replay that does not reach the end decides nothing.
         followed = _followed(loaded, events, clause, options)
+        # A replay to the end is an execution as good as one that a search finds.
         if followed is not None:
             return answer_of_replay(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)
     answer = answer_of_search(found, len(events), options, _explanations(events, explain, levels))
+    # Copies of a log that is rejected itself would all be rejected.
     if options.mutants and not answer.violations and not stopped():
         answer = _with_kill_rate(answer, found, options)
     slices = found.parts.slices
@@ -190,11 +192,13 @@ def validate_product(
 
     None if it is not needed, if there are no slices, or if there is no shared execution and no line is the cause.
     """
+    # Only a slice that fits under another order of the shared steps can be decided by searching that order, too.
     may_decide = shared.read <= FEW_LINES and any(each.result.reordered for each in answers)
     if not (options.whole or may_decide):
         return None
     if (why := stopped()) is not None:
         return ProductAnswer(TraceVerdict.INCONCLUSIVE, why) if options.whole else None
+    # The whole allows no more executions than its parts: what they refute, it refutes.
     if shared.violations or _violated(answers):
         return ProductAnswer(TraceVerdict.INCONSISTENT, ALLOWS_LESS) if options.whole else None
     if shared.joint is None or not slices:
@@ -204,6 +208,7 @@ def validate_product(
         name = "" if lacking is None else f"{lacking.name}: "
         return ProductAnswer(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}") if options.whole else None
     slicing = shared.joint.split.slicing
+    # All slices are selections of one table.
     table = next(iter(slices.values())).table
     parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)), lacking=options.partial)
     results = [each.result for each in answers]
@@ -233,6 +238,7 @@ def conclude(
     reason = _reason(
         shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread), held=held
     )
+    # The verdict comes last, since an answer is vacuous or open only if it would be consistent otherwise.
     if verdict is TraceVerdict.CONSISTENT and not held:
         verdict = TraceVerdict.VACUOUS
     elif verdict is TraceVerdict.CONSISTENT and shared.supposed > lines_held:
@@ -256,6 +262,7 @@ def conclude(
         visited=shared.visited + sum(each.visited for each in answers),
         seconds=seconds,
         slices=results,
+        # A search of all slices together has checked these guards after all.
         relaxed=() if _is_searched(whole) else shared.relaxed,
         whole=whole,
         rests_on=rests_on,

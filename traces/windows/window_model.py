@@ -212,6 +212,7 @@ def window_model(
     if known:
         spares = dict.fromkeys(spares, 0)
     if log.of_slice and log.plan.slicing is not None:
+        # A window of a slice is about this one: another slice has no part in it.
         spares[log.plan.slicing.sort.name] = 0
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
     scales = _scales(named, factor, of_slice=log.of_slice)
@@ -224,6 +225,7 @@ def window_model(
     if shared:
         counts = {sort: count + -count % SHARED_STEP if spares[sort] else count for sort, count in counts.items()}
         counts = {sort: count if spares[sort] else max(count, least.get(sort, 0)) for sort, count in counts.items()}
+        # Only sets with spare elements may be larger than lines need: in others one more explains too much.
         counts = _largest(log, counts, {sort for sort in counts if not spares[sort]}, sizes)
     sorts = {sort: tuple(f"{sort}-{at}" for at in range(count)) for sort, count in counts.items()}
     model, kernel = model_of_size(log, sorts, sizes)
@@ -341,6 +343,7 @@ def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
     """The actions that lines of a clause name with their writer. Each has the position of the writer among its
     parameters, and the set parameter that the writer is of."""
     for rule in plan.rules:
+        # The field `node` is the one that says whose line it is; other fields may name other processes.
         writer = next((each.binder for each in rule.fields if each.field == "node"), None)
         if writer is None or not isinstance(writer.type, t.AtomType):
             continue
@@ -458,11 +461,13 @@ def hidden_calls(
         own = choices[at]
         assert own is not None
         unlogged = tuple(each for each in own if _is_unlogged(each, names[sort], logged))
+        # Who has a log does this only where a line says so.
         choices[at] = unlogged
         if unlogged and _are_few(choices):
             yield HiddenCall(name, tuple(choices), unlogged=True)
     for name in losable_actions(model.plan, lossy=lossy):
         choices = [values_of(each) for each in known[name].parameters]
+        # What is hidden anyway needs no line that was lost.
         if name not in model.plan.hidden and _are_few(choices):
             yield HiddenCall(name, tuple(choices), lost=True)
 

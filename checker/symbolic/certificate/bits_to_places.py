@@ -82,6 +82,7 @@ def _leaves(shape: Shape, of: t.Type, path: Term, shift: int) -> Iterator[Leaf]:
         case SlotsShape(kind="seq"):
             yield from _sequence(shape, of, path, shift)
         case SlotsShape():
+            # Which element is in which slot depends on all others, so that a slot has no meaning of its own.
             raise InexpressibleError("a collection kept in sorted slots")
         case _:
             assert_never(shape)
@@ -92,6 +93,7 @@ def _whole(shape: Shape, of: t.Type, path: Term, shift: int) -> Leaf:
 
 
 def _codes(shape: Shape, of: t.Type) -> tuple[tuple[int, Value], ...]:
+    # A statement that lists more values says nothing to a reader, and would not be kept in a spec.
     if cardinality(of) > LISTED:
         raise InexpressibleError("a place with so many values")
     return tuple((encode(value, shape), value) for value in universe(of).values)
@@ -147,6 +149,7 @@ def _sequence(shape: SlotsShape, of: t.Type, path: Term, shift: int) -> Iterator
         return k.Count(t.INT, path(rename))
 
     yield Leaf(shift + shape.length.shift, shape.length.shape.width, lengths, _among(count, t.INT))
+    # The order of the bits is that of the row: the first slot has the highest.
     for slot in range(shape.capacity):
         options: dict[int, Value] = dict(_codes(shape.item, of.item))
         # Slots behind the length are 0. Where a value has code 0 too, bits alone do not tell an empty slot from it.
@@ -194,6 +197,7 @@ def _perhaps(
             known = there(rename)
             if not present:
                 return k.Not(t.BOOL, known)
+            # All present values are allowed, so that only presence itself is left to say.
             if not rest:
                 return k.Const(t.BOOL, True) if missing else known
             holds = among(present, rest)(rename)

@@ -84,6 +84,7 @@ class GroundWriter:
         self._binders: list[k.Local] = [each.binder for each in self.action.parameters]
         self._arguments: Arguments = ()
         self._types = {v.name: v.type for v in kernel.variables}
+        # Guards, `let` and `pick` stand before all updates, so that a walk decides first and writes at its end.
         updates = (at for at, each in enumerate(self.action.body) if isinstance(each, k.Assign | k.If | k.For))
         self._prefix = next(updates, len(self.action.body))
 
@@ -97,6 +98,7 @@ class GroundWriter:
 
     def _walk(self, start: int, way: GroundPath) -> None:
         for at in range(start, self._prefix):
+            # A path that no state takes is not followed: most picks of most instances end early.
             if way.reached.known == 0:
                 return
             each = self.action.body[at]
@@ -111,6 +113,7 @@ class GroundWriter:
                 case _:
                     raise AssertionError(f"{each.span}: an update among the guards")
         self._note_cuts(way, way.reached)
+        # Bounds come last: guards behind a false bound still disable the instance, which is no cut then.
         uncut = self.code.both(way.reached, self.code.invert(self._cut(way)))
         if uncut.known != 0:
             self._update(uncut)
@@ -156,6 +159,7 @@ class GroundWriter:
         for there, item in items.items:
             self.lowering.bound[pick.binder.name] = item
             self._walk(at + 1, GroundPath(self.code.both(way.reached, there), way.cuts))
+        # The walks behind this pick have used the name; a pick before it goes on without.
         self._binders.pop()
 
     def _update(self, uncut: Scalar) -> None:
@@ -201,5 +205,6 @@ def all_outcomes(
         try:
             GroundWriter(lowering(), kernel, layout, meaning, outcomes).write()
         except UnsupportedError as error:
+            # The place of the action, if nothing inside of it has said a nearer one.
             raise error.at(meaning.node.span) from None
     return outcomes

@@ -46,12 +46,14 @@ class Induction:
         self._frames = UnrolledSystem(self.system, state, self._gates)
         self._frames.extend()
         self._solver = GateSolver(self._gates, expired)
+        # Each input gets its variable at once: the values of a model are asked of all of them later.
         for each in (*state, *self._frames.choice(0)):
             self._solver.literal(each)
         self._number = len(statements)
         wanted = [self.system.question(f"{STATEMENT}{at}").wanted for at in range(self._number)]
         self._holds = [-self._solver.literal(each) for each in self._frames.at(0, wanted)]
         self._fails_after = [self._solver.literal(each) for each in self._frames.at(1, wanted)]
+        # Sorted, so that the gates and with them the answer do not depend on hashes.
         rows = sorted({self.system.row(each) for each in initial})
         self._begins = self._solver.literal(is_initial(self._gates, state, rows))
         self._canonical = self._solver.literal(self._frames.at(0, [self.system.canonical])[0])
@@ -67,6 +69,7 @@ class Induction:
                 return InductionFailure(at, None, self._state(0))
         # The state before the step need not be reachable: induction asks of all that have the statements.
         together = [self._holds[at] for at in chosen]
+        # Initial states first: what fails there needs no step to show it.
         for at in chosen:
             if self._solver.solve([self._canonical, *together, self._fails_after[at]]):
                 return InductionFailure(at, self._state(0), self._state(1))
@@ -116,6 +119,7 @@ class Induction:
 
         The set is minimal (none can be left out), not the smallest.
         """
+        # A statement may be needed for itself, which says nothing.
         kept = sorted(self._used([self._holds[at], self._fails_after[at]]) - {at})
         for each in list(kept):
             fewer = [self._holds[other] for other in kept if other != each]
@@ -125,6 +129,7 @@ class Induction:
 
     def _used(self, denied: Sequence[int]) -> set[int]:
         """The statements that the refutation of what is denied used."""
+        # Equal statements share a literal, and one of them stands for all.
         names = {literal: at for at, literal in enumerate(self._holds)}
         if self._solver.solve([self._canonical, *denied, *names]):
             raise AssertionError("statements that were inductive are not")

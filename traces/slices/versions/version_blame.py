@@ -96,6 +96,7 @@ class Blamer:
                 history, write, VersionNode(node.own, position, node, write, start), action, wanted
             )
         ]
+        # By outcome: of instances that lead to one state only the likeliest is worth a line in the answer.
         found: dict[tuple[object, ...], BlameCandidate] = {}
         for lines in range(len(write.lines) + 1):
             # What is left has at least `lines` obstacles. Its false guards, which take long to find, need not be asked.
@@ -130,6 +131,7 @@ class Blamer:
         """The last step of a node with its false guards, for the nearest choice of picks."""
         taken = onward.taken[-1]
         false = false_guards(history.model, taken.action, [value for _, value in taken.arguments], onward.start)
+        # An action for gaps is no explanation where there is none: it stands behind all others.
         aside = bool(false) and is_of_logs_alone(history.model.meanings.actions[taken.action].node)
         return BlameCandidate(onward, onward, len(false), odd, aside, min(false, default=0))
 
@@ -139,6 +141,7 @@ class Blamer:
         """The violation for an attempt with false guards, at the line that names the action."""
         if not attempt.guards:
             return []
+        # The guards are about the action that the other lines show; a line that disagrees is told by itself.
         agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
         first = next((line for line in agreeing if line.observation.names_action), agreeing[0])
         taken = attempt.node.taken[-1]
@@ -223,6 +226,7 @@ def _unequal(parameter: k.Local, argument: k.Expr, value: Value, given: Value | 
 
 def _repair(line: OrderedObservation, parts: Sequence[FailedPart]) -> Repair:
     event = line.observation.event
+    # With two false parts, or two values in one, no single field can be at fault.
     if len(parts) == 1 and len(parts[0].log) == 1 and len(parts[0].model) == 1:
         (field, old), (_, new) = parts[0].log[0], parts[0].model[0]
         if field in event.fields:
@@ -242,12 +246,14 @@ def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool)
             if wanted is not None:
                 logged[call.action, wanted] = None
     others: dict[tuple[str, Wanted], None] = {}
+    # Another element may be meant; numbers and the like stay as the line has them, or any step would do.
     for action, wanted in logged:
         parameters = model.meanings.actions[action].node.parameters
         open_ = tuple(
             ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
         )
         others[action, open_] = None
+    # Only a line that names no action leaves it open which one it was.
     if len(write.lines) > sum(line.observation.names_action for line in write.lines):
         for action in model.plan.numbered:
             others[action, (ANY,) * len(model.meanings.actions[action].names)] = None
