@@ -150,6 +150,7 @@ def _unless_one_line_was_lost(
     answer: Validation, shared: SharedAnswer, ask: Callable[[Sequence[Event]], bool]
 ) -> Validation:
     """The answer, inconclusive if one lost line of what slices share explains what is wrong with slices."""
+    # What lines alone show needs no shared state, so that no lost line of it can be an excuse.
     sure = any(each.certain or each.contradiction is not None for each in answer.violations)
     if answer.verdict is not TraceVerdict.INCONSISTENT or sure or shared.violations or shared.read > MOST_EVENTS:
         return answer
@@ -180,6 +181,7 @@ def with_corrected_clocks(reading: LogReading, options: Options) -> LogReading:
 
 def outage_basis(shared: SharedAnswer, reading: LogReading, beside: InputRemarks) -> Basis | None:
     """What outages are measured with; None where nothing is to be measured, or where logs are missing."""
+    # How long an outage lasted hangs on each line; with a gap both bounds would be guesses.
     if beside.missing:
         return None
     return basis(shared.kernel, shared.clause, shared.execution, reading.streams, configured(reading))
@@ -367,6 +369,7 @@ def assemble_answer(
     concluded = conclude(shared, slices, seconds, whole)
     remarks = (*beside.duplicates, *_remarks(shared))
     of_slices = (remark for each in concluded.slices for remark in each.remarks)
+    # The execution first: it may tell a known bug or lost records that no line of trouble names.
     trouble = with_execution(beside.trouble, (*remarks, *of_slices))
     trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)
     found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)

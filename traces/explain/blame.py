@@ -67,6 +67,7 @@ def suspects(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) ->
     on became impossible, and such items are the suspects.
     """
     free = [(path, item) for path in deepest for item in search.frontier.heads(path.node.cursors).items]
+    # Heads first: a line that cannot come next is nearer to the mistake than one that a dead end rules out.
     return _blocked_items(search, free, budget) or _blocked_items(
         search, [(path, item) for path in deepest for item in search.dead_ends().blocked_items(path.node)], budget
     )
@@ -79,6 +80,7 @@ def _blocked_items(
     for path, item in items:
         for depth, state in _states(search, path, budget):
             for action, obstacles in obstacles_of(search.model, item, state):
+                # Such an item could come next, so that it is no suspect.
                 if not obstacles:
                     continue
                 suspect = Suspect(item, action, tuple(obstacles), depth, path)
@@ -111,6 +113,7 @@ def obstacles_of(model: TraceModel, item: OrderedObservation, state: int) -> Ite
             here = Situation(model, seen.bound, given, state)
             yield "observe", [Obstacle("observe", rule.label, atom) for atom in failing(rule.observe, here)]
         return
+    # One explanation for each action: a reader wants the nearest, not each combination of arguments.
     closest: dict[str, list[Obstacle]] = {}
     for action, obstacles in _along(model, item, rule.steps, state, state):
         if action not in closest or len(obstacles) < len(closest[action]):
@@ -169,6 +172,7 @@ def _guards(
             case k.Guard(_, label, condition):
                 for atom in failing(condition, here) or [FailedAtom(condition, (), (), guard.undefined)]:
                     yield Obstacle("guard", label, atom)
+            # An empty choice disables an action as a guard does, and is shown as one.
             case k.Pick(_, domain):
                 yield Obstacle("guard", guard.label, FailedAtom(domain, (), (), guard.undefined))
             case k.Let(_, value):
@@ -207,6 +211,7 @@ def _with_lets(here: Situation, action: str) -> Situation:
         if isinstance(each, k.Let):
             try:
                 here = here.with_local(each.binder.name, here.value(each.value))
+            # A `let` that reads a pick has no value here, and guards that need it are shown without it.
             except Undefined:
                 continue
     return here

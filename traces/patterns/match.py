@@ -132,12 +132,14 @@ class LoggerPatterns:
     def template_match(self, message: bytes) -> TemplateMatch:
         """What the patterns find in a message, given as UTF-8 bytes; cached by template."""
         self._asked += 1
+        # A logger with few messages never pays for its table, nor does a message that no other equals.
         if self._asked <= _FIRST or self.table is None or len(message) > LONGEST_CACHED:
             return self.match_uncached(message.decode())
         template = message.translate(self.table)
         found = self._known.get(template)
         if found is None:
             self._cached += len(template) + _ENTRY_OVERHEAD
+            # Emptied as a whole: to find the least used entry would cost each message, and this happens rarely.
             if self._cached > _CACHE_LIMIT:
                 self._known.clear()
                 self._cached = len(template) + _ENTRY_OVERHEAD
@@ -147,6 +149,7 @@ class LoggerPatterns:
     def match_uncached(self, message: str) -> TemplateMatch:
         """The same for one text, pattern by pattern, without the cache."""
         field_layouts: list[FieldLayout] = []
+        # The first that describes the whole message counts; patterns of parts are looked for in any case.
         for pattern in self.whole:
             if pattern.literal in message and (field_layouts := field_layouts_of(pattern, message)):
                 break
@@ -195,6 +198,7 @@ class PatternMatcher:
     def match_by_anchor(self, message: str) -> list[PatternMatch]:
         """The first match of a pattern with an ``anchor``, for a message that came without its logger; at most one."""
         anchored = (pattern for pattern in self.catalogue.patterns if pattern.anchor and pattern.anchor in message)
+        # One at most: without its logger a message may be of any of them, and only the first is likely.
         return [PatternMatch(pattern, fields) for pattern in anchored for fields in pattern.match(message)][:1]
 
     def _collect(self, logger: str) -> LoggerPatterns | None:
@@ -216,6 +220,7 @@ def mask(message: str, limit: int = 200) -> str:
     """The first line of a message with its numbers and partition names replaced, so that similar lines are counted
     together.
     """
+    # Twice the limit, because masks are shorter than what they replace.
     text = message.partition("\n")[0][: 2 * limit]
     for regex, name in _MASKS:
         text = regex.sub(name, text)

@@ -98,6 +98,7 @@ class BoundNames:
         """The value of an expression that depends on no state and no choice; otherwise ``UNKNOWN``."""
         if isinstance(expr, k.Local):
             return self.values.get(expr.name, UNKNOWN)
+        # State first: a value that hangs on the state is known in no search before it runs.
         if self.reads(expr) or not free_locals(expr) <= self.values.keys():
             return UNKNOWN
         try:
@@ -227,6 +228,7 @@ def falsifies(model: TraceModel, write: WriteEffect, condition: ConditionReads) 
 
     That is known only if it reads nothing but the written place, and the written value is known.
     """
+    # With a second place the condition could be true for a value of that place.
     if condition.reads != {write.place} or not condition.closed or isinstance(write.value, Unknown):
         return False
     name, key = write.place

@@ -71,6 +71,7 @@ class _Evaluated:
     def value(self, frame: Frame) -> Value:
         """The value in a frame; raises ``Undefined`` if it has none."""
         self._asked += 1
+        # Most expressions are asked a few times, and code for them would take longer to make than to save.
         if self._asked == WORTH_IT:
             self._meaning = condition_code(self._expr, self._meanings.scope) or self._meaning
         value: Value = self._meaning(frame)
@@ -108,6 +109,7 @@ class TraceModel:
         initial = [self.states[number] for number in self.initial]
         self.states.clear()
         # Choices, domains and instances stay: they are keyed by no state.
+        # All that is keyed by numbers of states: the same numbers mean other states from now on.
         for known in (self._numbers, self._hidden, self._calls, self._consumed, self._stays):
             known.clear()
         self.initial = tuple(map(self.number, initial))
@@ -119,6 +121,7 @@ class TraceModel:
                     yield self.number(state)
                 case Cut(_, label):
                     self.overflowed.add(label)
+                # What has no value is no initial state here; a check of the spec reports it.
                 case Stuck():
                     continue
 
@@ -140,6 +143,7 @@ class TraceModel:
         known = self._expressions.get(expr)
         if known is None:
             known = self._expressions[expr] = _Evaluated(expr, self.meanings)
+        # The binders are copied, because evaluation adds local names to its frame.
         frame = Frame(
             () if now is None else self.states[now], () if before is None else self.states[before], dict(bound)
         )

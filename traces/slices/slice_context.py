@@ -95,6 +95,7 @@ class Joint:
         time.
         """
         names: frozenset[str] = frozenset().union(*self.assumed.values())
+        # The guards that go are checked again outside of the kernel, where shared steps have positions on a timeline.
         outside = None if files_tell_order(self.plan) else self.split
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
 

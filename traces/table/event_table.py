@@ -139,6 +139,7 @@ class EventTable(LazyEvents):
             if len(held) == len(positions):
                 yield from held
                 return
+        # Empty logs share a start; from the right the last of these is found, which is the one with events.
         parts = np.searchsorted(self._starts, positions, side="right") - 1
         # Positions need not be in order. Each run of them in one log is asked of that log at once.
         ends = np.flatnonzero(np.diff(parts)) + 1
@@ -152,6 +153,7 @@ class EventTable(LazyEvents):
         """Make the events at some positions in advance, and release earlier ones. Making events of many logs one by one
         takes longer than all at once.
         """
+        # Before the new ones are made: two windows of events at a time would be twice the memory.
         self._held.clear()
         self._held = dict(zip(positions.tolist(), self.at(positions), strict=True))
 
@@ -228,6 +230,7 @@ class EventTable(LazyEvents):
     def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
         """For each log with events at some positions, its number and the indices of its events in ``positions``."""
         if (np.diff(positions) >= 0).all():
+            # Positions in order are cut by the starts of the logs, without sorting anything.
             begins = np.searchsorted(positions, self._starts)
             for number in np.flatnonzero(np.diff(begins)).tolist():
                 yield number, np.arange(begins[number], begins[number + 1])
@@ -239,6 +242,7 @@ class EventTable(LazyEvents):
     @cached_property
     def _resolutions(self) -> CompactColumn | None:
         """The resolution of the time of each event, in milliseconds; None if all are 1."""
+        # Nearly all logs have milliseconds, and need no column for it.
         if all(int(part.resolutions.max(initial=1)) == 1 for part in self.parts):
             return None
         return CompactColumn(np.concatenate([part.resolutions for part in self.parts]))
@@ -252,6 +256,7 @@ class EventTable(LazyEvents):
         not known.
         """
         logged = self.times_at(positions)
+        # Times before all others would make each such line the earliest of its statement.
         logged[logged == NEVER] = 0
         return logged + self.resolutions_at(positions)
 

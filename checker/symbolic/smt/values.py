@@ -148,6 +148,7 @@ class Domain:
                 assert_never(other)
 
     def _or_default(self, used: Any, scalars: list[Any], of: t.Type) -> list[Any]:
+        # What is not used would else be any value, and equal variants would be different keys.
         defaults = [self._default(sort) for sort in self.scalar_sorts(of)]
         return [z3.If(used, scalar, default) for scalar, default in zip(scalars, defaults, strict=True)]
 
@@ -255,6 +256,7 @@ class Domain:
     def map_of(self, entries: Sequence[tuple[Any, Any]], of: t.MapType) -> TMap:
         """The map of some entries, of which later ones win."""
         if not entries:
+            # One filler for all keys: a new one at each use would make the map differ from itself.
             empty = self.filler(of.value)
             return TMap(self.set_of((), of.key), lambda _: empty)
 
@@ -289,6 +291,7 @@ class Domain:
             case t.IntType():
                 return True
             case t.RangeType(sized=sized):
+                # A size parameter is as open as the sets: what is proved is meant for all sizes.
                 return sized and bool(self.open_sorts)
             case t.AtomType(sort):
                 return sort.name in self.open_sorts
@@ -426,6 +429,7 @@ class Domain:
                 assert_never(other)
 
     def _equal_sets(self, a: TSet, b: TSet) -> Any:
+        # Sets with different ranges have no common quantifier: each is asked for its own elements.
         if a.items is None and b.items is None and a.of == b.of:
             return self.forall(a.of, lambda x: a.contains(x) == b.contains(x))
         return z3.And(self.subset(a, b), self.subset(b, a))
@@ -436,6 +440,7 @@ class Domain:
 
     def all_of(self, elements: TSet, holds: Callable[[Any], Any]) -> Any:
         """Whether something holds for all elements of a set."""
+        # Listed elements need no quantifier, which costs the solver far more than a conjunction.
         if elements.items is not None:
             return z3.And([z3.Implies(there, holds(x)) for there, x in elements.items])
         return self.forall(elements.of, lambda x: z3.Implies(elements.contains(x), holds(x)))
@@ -475,5 +480,6 @@ class Domain:
         if yes.items is not None and no.items is not None:
             ours = [(z3.And(test, p), x) for p, x in yes.items]
             items = (*ours, *((z3.And(z3.Not(test), p), x) for p, x in no.items))
+        # The type has to cover the elements of both, as in a union.
         of = yes.of if yes.of == no.of else item
         return TSet(lambda x: z3.If(test, yes.contains(x), no.contains(x)), of, items)

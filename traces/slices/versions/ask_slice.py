@@ -53,10 +53,12 @@ def contradictory_lines(
     if not suspects:
         return UNANSWERED
     answer: SliceWindowAnswer = EXPLAINED
+    # From the end, because later lines have more before them that could contradict them.
     for end in range(len(suspects), 0, -SUSPECTS)[:MOST_WINDOWS]:
         found = ask_slice(log, _about(suspects[max(0, end - SUSPECTS) : end], lines))
         if isinstance(found, WindowRefuted):
             return found
+        # One window without an answer leaves the whole without one, unless a later one refutes.
         answer = answer if found == EXPLAINED else found
     # The first suspects were then in no window, so nothing is known of them.
     return answer if len(suspects) <= SUSPECTS * MOST_WINDOWS else UNANSWERED
@@ -110,6 +112,7 @@ def is_explained_in_turn(log: LogPart, lines: Sequence[OrderedObservation]) -> b
     """Whether something explains some lines in one order, asked of the chain that slices share; if not, it may be that
     there is no answer."""
     items = sorted(lines, key=by_time)
+    # One model for many slices: to write its clauses takes longer than to answer with them.
     window = window_model(log, items, shared=True)
     units, before = _ordered(log, window, items)
     units = list(_merged(window, _units_in_turn(items, units, before)))
@@ -176,6 +179,7 @@ def _ordered(
 
 def _in_turn(before: Sequence[Sequence[int]], times: Sequence[float]) -> Iterator[int]:
     """An order of units that is allowed, as near to their times as can be."""
+    # Ready units are taken by their times, so that the order is that of the clocks wherever it may be.
     sorter = TopologicalSorter(dict(enumerate(before)))
     sorter.prepare()
     ready = [(times[at], at) for at in sorter.get_ready()]
@@ -225,6 +229,7 @@ class _Moment:
     def of(lines: Sequence[OrderedObservation], version: int | None, late: float) -> _Moment:
         """The moment of some lines. A write is as late as the first line that names its action; without one it may be
         logged long after."""
+        # Who only tells of a state may have learnt of it late: such a line bounds a write from one side alone.
         prompt = [each.time for each in lines if each.observation.names_action or version is None]
         return _Moment(version, min(prompt, default=-inf) - late, min(each.latest for each in lines), lines[0])
 
