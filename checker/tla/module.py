@@ -33,6 +33,7 @@ from assay.grammar.lazy_dataclass import dataclass
 
 TLC_LARGEST = 2**31 - 1
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."
+STAY_ANYWHERE = "Deadlocks are not looked for."
 
 
 @dataclass(slots=True)
@@ -43,6 +44,7 @@ class TlaModule:
     called: str
     scope: TlaScope
     foretell: bool
+    deadlock: bool
     actions: list[str] = field(default_factory=list)
     system: list[str] = field(default_factory=list)
     properties: list[str] = field(default_factory=list)
@@ -60,15 +62,15 @@ class TlaModule:
         return self.scope.parts
 
 
-def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False) -> TlaExport:
+def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False, deadlock: bool = True) -> TlaExport:
     """The kernel as a TLA+ module. Raises ``SpecError`` where the system itself has a construct that TLA+ or TLC lacks.
 
     A property that cannot be expressed is left out, with a warning. With ``foretell`` every temporal property is
     checked by auxiliary variables (docs/design/tla-temporal-monitors.md), not only those that TLC does not check as
-    they are written.
+    they are written. Without ``deadlock`` TLC finds none.
     """
     called = clean(name or kernel.name)
-    page = TlaModule(kernel, called, TlaScope(register(kernel), write), foretell)
+    page = TlaModule(kernel, called, TlaScope(register(kernel), write), foretell, deadlock)
     try:
         _system(kernel, page)
     except NoCounterpartError as error:
@@ -125,9 +127,9 @@ def _system(kernel: k.Kernel, page: TlaModule) -> None:
     for name in kernel.next:
         _action(kernel, kernel.action(name), page)
     ways = [call(name, None, page.scope) for name in kernel.next]
-    rest = stay(kernel, page.scope)
+    rest = stay(kernel, page.scope, everywhere=not page.deadlock)
     if rest is not None:
-        page.actions += [*comment(STAY), *definition("Stay", rest), ""]
+        page.actions += [*comment(STAY if page.deadlock else STAY_ANYWHERE), *definition("Stay", rest), ""]
         ways.append(Formula("Stay"))
     lines = [*definition("Next", disjunction(ways)), ""]
     fair = fairness(kernel, page.scope)

@@ -25,12 +25,14 @@ def type_ok(kernel: k.Kernel, scope: TlaScope) -> Formula:
     return conjunction([in_range(scope.variable(v.name), v.type, scope) for v in kernel.variables])
 
 
-def stay(kernel: k.Kernel, scope: TlaScope) -> Formula | None:
+def stay(kernel: k.Kernel, scope: TlaScope, *, everywhere: bool) -> Formula | None:
     """A stuttering step for states that TLC would otherwise report as deadlocks; None if there are none.
 
     Those are states in which the system may stop, and states whose only possible instances a bound or a capacity cuts
-    off.
+    off; or, if nobody looks for deadlocks, all states.
     """
+    if everywhere:
+        return Formula("UNCHANGED vars", PREFIX)
     ways = [scope.formula(each.condition).noted("terminal") for each in kernel.terminal]
     for action in map(kernel.action, kernel.next):
         if can_be_cut(kernel, action, scope):

@@ -29,8 +29,17 @@ from assay.report.lines import Line, Tone
     metavar="DIR",
     help="Where the files are written; the current directory by default.",
 )
+@click.option("--no-deadlock", is_flag=True, help="TLC does not look for deadlocks.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-def export(spec: str, model: str | None, settings: tuple[str, ...], to: str, out: Path, as_json: bool) -> int:
+def export(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    to: str,
+    out: Path,
+    no_deadlock: bool,
+    as_json: bool,
+) -> int:
     """Write SPEC, with its parameters bound, as a TLA+ module and the configurations that TLC reads.
 
     \b
@@ -39,7 +48,7 @@ def export(spec: str, model: str | None, settings: tuple[str, ...], to: str, out
     loaded = load(spec, model, parse_settings(settings))
     # Printing calls itself as deep as expressions are nested.
     with deep_recursion(loaded.kernel):
-        exported = to_tla(loaded.kernel)
+        exported = to_tla(loaded.kernel, deadlock=not no_deadlock)
     problems = _write(exported, out)
     remarks = [*loaded.diagnostics, *exported.warnings, *problems]
     complain_about(remarks, loaded.sources)
