@@ -41,7 +41,6 @@ class Fault:
     @property
     def line(self) -> tuple[Token, ...]:
         """The tokens of the same logical line before the offending one."""
-        # Backwards: the tokens before hold the whole declaration, and the line is at its end.
         for index in range(len(self.before), 0, -1):
             if self.before[index - 1].type in LAYOUT:
                 return self.before[index:]
@@ -149,7 +148,6 @@ def _layout(fault: Fault) -> ParseHint | None:
     place = fault.place
     if not fault.accepted:
         return ParseHint("E009", place, "this line is indented to a depth at which no block is")
-    # Before the missing block: a wrong indentation comes in the line below, where the parser stops.
     if fault.token.type == "_INDENT":
         return _after_several_lines(fault) or ParseHint("E009", place, f"this line is indented more than {_NO_BLOCK}")
     if "_INDENT" in fault.accepted and len(fault.accepted) == 1:
@@ -162,7 +160,6 @@ def _after_several_lines(fault: Fault) -> ParseHint | None:
     tokens = fault.before[:-1]
     begun = max((n for n, token in enumerate(tokens, start=1) if token.type in LAYOUT), default=0)
     above = tokens[begun:]
-    # A line that assigns may be continued without a doubt. Only conditions are taken for the head of a block.
     if not above or above[0].line == above[-1].line or any(token.type == "_ASSIGN" for token in above):
         return None
     notes = ["two conditions are joined with `and`"]
@@ -178,7 +175,6 @@ def _sign(fault: Fault) -> ParseHint | None:
     if unfinished is not None:
         return unfinished
     found, wanted = fault.token.type, fault.accepted
-    # An assignment first: in an action it is what is meant, even where a comparison could begin.
     if found in ("EQ", "_EQUALS") and "_ASSIGN" in wanted:
         return ParseHint("E003", fault.place, f"`{fault.token}` where `:=` is meant: an action assigns with `:=`")
     if found in ("EQ", "_ASSIGN") and "_EQUALS" in wanted:
@@ -209,7 +205,6 @@ def _chained(fault: Fault) -> ParseHint | None:
     if fault.token.type not in COMPARISONS or not fault.accepted & {"AND", "_RPAR", "_NL"} or "INT" in fault.accepted:
         return None
     for token in reversed(fault.line):
-        # What stands before one of these is another comparison, finished or outside of a bracket.
         if token.type in ("AND", "OR", "NOT", "IMPLIES", "_COMMA", "_LPAR", "_LBRACE", "_LSQB"):
             return None
         if token.type in COMPARISONS:
@@ -227,10 +222,8 @@ def _reserved(fault: Fault) -> ParseHint | None:
         return _keyword(word, fault)  # nothing stands before it that it could connect
     if "NAME" not in fault.accepted:
         return None
-    # A name alone could stand here, so that the word can only be meant as one.
     if len(fault.accepted) == 1 or (word in _CONNECTIVES and "INT" not in fault.accepted):
         return _keyword(word, fault)
-    # More likely an operand is missing before the word than that somebody calls a value so.
     if word in _CONNECTIVES or (fault.accepted & {"INT", "_NL"} and word in ("not", "for", "with")):
         return None
     if "INT" in fault.accepted:
@@ -268,7 +261,6 @@ def _type_as_value(fault: Fault) -> ParseHint | None:
 def _misspelt(fault: Fault) -> ParseHint | None:
     """A line that begins with two names, the first of which resembles a keyword."""
     line = fault.line
-    # What follows says that the first word is a name: a misspelt keyword is followed by something else.
     if len(line) != 1 or line[0].type != "NAME" or fault.token.type in ("_ASSIGN", "_EQUALS", "EQ", "_COLON"):
         return None
     meant = did_you_mean(str(line[0]), _STATEMENT_WORDS)
@@ -283,7 +275,6 @@ def _statement(fault: Fault) -> ParseHint | None:
     if "_ASSIGN" not in fault.accepted or not line or line[0].type != "NAME":
         return None
     first = _place(line[0])
-    # The first word is at fault, not the one at which the parser stopped.
     if len(line) == 1 and fault.token.type in ("NAME", "INT", "_COLON"):
         advice = (form_elsewhere(str(line[0])) or _LINES,)
         return ParseHint("E001", first, f"`{line[0]}` does not begin a line here", advice)
@@ -458,7 +449,6 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
 
 def _general(fault: Fault) -> ParseHint:
     ends = fault.token.type in _ENDS
-    # The end of a line has no text to be marked: what is missing belongs behind the last word.
     place = fault.after_last if ends else fault.place
     message = f"{_found(fault.token)}, but {describe(fault.accepted)} is expected"
     return ParseHint("E001", place, message, in_pattern(str(fault.token), fault.accepted))
@@ -486,7 +476,6 @@ def describe(accepted: frozenset[str]) -> str:
     """What is expected, in the user's words, from the most general to single words."""
     rest = set(accepted)
     words: list[str] = []
-    # The largest group first: a type may begin with all that an expression may begin with.
     for group, typical, phrase in (
         (_OPERAND | _TYPE, {"NAME", "SET"}, "a type"),
         (_OPERAND, {"NAME", "INT"}, "an expression"),

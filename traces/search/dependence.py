@@ -154,7 +154,6 @@ class ReadWriteTable:
         """The states that hidden steps reach from a state, dead ends included."""
         found = self._closures.get(state)
         if found is None:
-            # Without pruning: the closure answers for all searches, each of which has dead ends of its own.
             found = self._closures[state] = Closure(self.model, state, lambda _: False)
         return found
 
@@ -265,7 +264,6 @@ class DependenceRelation:
         The replaced item still counts as one that may come. That prunes less and is sound, and spares a copy of the
         tables.
         """
-        # An order without an item has fewer calls, so that the tables say too much, and prune too little.
         if item is None or self._does_no_more(item):
             return DependenceRelation(self.effects, order, (), self._near.window, self._tables)
         return DependenceRelation(self.effects, order, [item], self._near.window, self._tables.copied())
@@ -351,7 +349,6 @@ class DependenceRelation:
                 tuple(r.condition for r in alternative if self._is_permanent(r.condition))
                 for alternative in self._awaited_conditions(item)
             )
-            # An alternative without such a condition may still become possible, and keeps the item alive.
             if dead_end and all(dead_end):
                 _keep_last(found.setdefault(dead_end, {}), item)
         return {dead_end: tuple(lasts.items()) for dead_end, lasts in found.items()}
@@ -391,7 +388,6 @@ class DependenceRelation:
         return found
 
     def _counts(self, condition: ConditionReads) -> bool:
-        # A hidden step may come at any time, so that nothing is awaited that one could do.
         return condition.closed and not any(
             self.effects.may_enable(call, condition) for call in self.effects.hidden_writers.at(condition.reads)
         )
@@ -430,7 +426,6 @@ class DependenceRelation:
 
     def is_invisible(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
         """Whether an item that may come next and changes nothing can be read at once (an ample set of one)."""
-        # Asked first: it is a look at one state, and most items change something.
         if not self.model.may_leave_unchanged(item, state):
             return False
         dependents = self._dependent_calls(item)

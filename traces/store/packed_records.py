@@ -132,7 +132,6 @@ class PackedRecords(Sequence[MatchedRecord]):
     def _source(self, file: str, layouts: RecordLayouts) -> int:
         """The index of the source that takes digits of records of a file with these layouts."""
         found = self._growing.get(layouts)
-        # The same layouts may serve several files, as those of rotated parts do.
         if found is None or self._sources[found].file != file:
             found = self._growing[layouts] = len(self._sources)
             self._sources.append(RecordSource(file, layouts))
@@ -151,7 +150,6 @@ class PackedRecords(Sequence[MatchedRecord]):
         """All records, in columns."""
         self._end_single()
         if self._narrow is not None:
-            # Uncompacted for this reader alone: the compact form stays the one that is kept.
             if not self._more:
                 return Columns(*(column.all() for column in self._narrow))
             self._columns, self._narrow = Columns(*(column.all() for column in self._narrow)), None
@@ -432,13 +430,8 @@ class PackedRecords(Sequence[MatchedRecord]):
             first = source.layouts.places.first
             taken = _taken(columns.begins[positions], np.diff(first)[columns.layouts[positions]])
             layouts[positions], begins[positions] = which, taken.begins
-            sources.append(
-                (
-                    source.file,
-                    layouts_from([source.layouts[each] for each in used.tolist()]),
-                    source.digits[taken.every],
-                )
-            )
+            kept = layouts_from([source.layouts[each] for each in used.tolist()])
+            sources.append((source.file, kept, source.digits[taken.every]))
         loose = np.flatnonzero(columns.layouts < 0)
         objects = [self._objects[~number] for number in columns.layouts[loose].tolist()]
         layouts[loose] = ~np.arange(len(loose), dtype=np.int32)

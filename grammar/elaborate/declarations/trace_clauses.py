@@ -113,7 +113,6 @@ class Traces:
         home: Unit | None = unit
         for part in path.parts[:-1]:
             entity = unit.scope.find(part.text)
-            # A module is known by the identity of its names, because an alias may call it anything.
             inside = entity[0].scope.own if len(entity) == 1 and isinstance(entity[0], ModuleEntity) else None
             home = next((other for other in self.units.canonical() if other.own is inside), None)
         found = (
@@ -231,7 +230,6 @@ class ClausePlan:
         """How lines become events, and the types that the ``from`` block gives to fields."""
         found = self._of(syntax.From)
         if not found:
-            # The mistake is reported by `_catalogue`; a second message about the same line would not help.
             return kernel.EventSource(), {}
         unit, line = found[0]
         reader = SourceReader(unit.scope, self.diagnostics)
