@@ -137,6 +137,8 @@ def test_completions_behind_a_dot_are_those_of_the_module(document: Document) ->
     everywhere = {each.name: each for each in suggestions(document, *place(CLUSTER, "epoch + 1"))}
     assert everywhere["epoch"].detail == "0 .. 3"
     assert {"elect", "Leader", "members", "Epoch"} <= everywhere.keys()
+    # What counts stands before the cursor: in front of the dot no module is named yet.
+    assert "epoch" in {each.name for each in suggestions(document, line, column - 1)}
 
 
 def test_a_text_that_is_broken_at_any_character_is_answered(document: Document) -> None:

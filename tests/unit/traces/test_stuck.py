@@ -159,6 +159,15 @@ def test_a_controlled_shutdown_that_is_given_up_says_what_the_broker_still_led(t
         assert [each for each in found_in(others, tmp_path) if "cannot move leaders" in each.heading] == []
 
 
+@pytest.mark.parametrize(("tries", "findings"), [(2, 0), (3, 1)])
+def test_a_controlled_shutdown_is_stuck_if_it_was_tried_often(tries: int, findings: int, tmp_path: Path) -> None:
+    again = "WARN [KafkaServer id=4] Retrying controlled shutdown after the previous attempt failed... (kafka.server.KafkaServer)"
+    found = found_in([*(f"00:{20 + at} {again}" for at in range(tries)), ELECTED], tmp_path)
+    assert [(each.gravity, each.text) for each in found] == [
+        (Gravity.STUCK, "Broker 4 tries in vain handing over its partitions.")
+    ] * findings
+
+
 def test_a_broker_that_is_refused_is_told_by_whom(tmp_path: Path) -> None:
     begins = "INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
     session = "INFO Session establishment complete on server zk/10.0.0.1:2181, sessionid = 0x30041c8b7da000{}, negotiated timeout = 18000 (org.apache.zookeeper.ClientCnxn)"

@@ -129,6 +129,14 @@ def test_a_leader_whose_log_ends_before_what_was_committed_has_lost_records(tmp_
     assert trouble_in(starts(1, "Leader", 3, 60, 58) + starts(3, "Leader", 4, 58, 58), tmp_path).findings == ()
 
 
+def test_a_follower_that_comes_back_in_the_first_epoch_does_not_make_a_new_topic(tmp_path: Path) -> None:
+    begun, back = starts(1, "Leader", 0, 60, 58), starts(3, "Follower", 0, 60, 40)
+    (found,) = trouble_in(begun + back + starts(5, "Leader", 1, 45, 45), tmp_path).findings
+    assert found.lost == (LostRange("pay-3", 45, 58, certain=True),)
+    again = starts(3, "Follower", 0, 0, 0)
+    assert trouble_in(begun + again + starts(5, "Leader", 1, 45, 45), tmp_path).findings == ()
+
+
 def test_a_topic_that_was_created_again_has_lost_nothing(tmp_path: Path) -> None:
     text = starts(1, "Leader", 0, 60, 58) + starts(3, "Leader", 0, 0, 0) + starts(5, "Leader", 1, 20, 20)
     assert trouble_in(text, tmp_path).findings == ()

@@ -56,6 +56,14 @@ def test_a_broker_may_be_moved_to_another_directory_when_it_has_ended(tmp_path: 
     assert reported(tmp_path) == ["second is started with id 1, under which new is running"]
 
 
+def test_two_that_start_within_seconds_may_be_one_whose_clocks_differ(tmp_path: Path) -> None:
+    runs(tmp_path / "one", 1, (0, 60))
+    runs(tmp_path / "other", 1, (4, 60))
+    assert reported(tmp_path) == []
+    runs(tmp_path / "latest", 1, (10, 60))
+    assert {text.partition(" is ")[0] for text in reported(tmp_path)} == {"latest"}
+
+
 def test_brokers_of_other_ids_are_nobodys_twin(tmp_path: Path) -> None:
     runs(tmp_path / "a", 1, (0, 60))
     runs(tmp_path / "b", 2, (20, 40))

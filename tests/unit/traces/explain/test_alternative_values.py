@@ -27,6 +27,11 @@ def test_numbers_that_differ_in_one_digit_come_first() -> None:
     assert all(distance(129, other) == 1 for other in found[:20])
 
 
+def test_no_number_begins_with_a_zero_that_was_put_in() -> None:
+    assert not {29, 5} & {*alternatives(129, TERM), *alternatives(105, TERM)}
+    assert 0 in alternatives(7, TERM)
+
+
 def test_of_numbers_as_large_as_times_the_nearest_come_first() -> None:
     now, latest = 1_790_000_000_031, 1_790_000_300_000
     found = alternatives(now, t.RangeType(0, 2 * latest), [now + 50])
@@ -54,6 +59,12 @@ def test_a_map_changes_at_one_key() -> None:
     found = alternatives(FrozenMap({ONE: 5}), t.MapType(BROKER, TERM, 3, partial=True))
     assert FrozenMap() in found
     assert FrozenMap({ONE: 6}) in found
+
+
+def test_a_map_of_all_elements_loses_none() -> None:
+    found = alternatives(FrozenMap({ONE: 5, TWO: 5, THREE: 5}), t.MapType(BROKER, TERM, None, partial=False))
+    assert FrozenMap({ONE: 6, TWO: 5, THREE: 5}) in found
+    assert {len(each) for each in found if isinstance(each, FrozenMap)} == {3}
 
 
 def test_a_value_is_found_inside_another() -> None:
