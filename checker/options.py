@@ -66,7 +66,7 @@ class SearchOptions:
     The native engine alone uses the rest. ``memory`` is its budget in bytes (None: a share of what is free).
     ``fingerprints`` says what identifies states: whole rows, so many bits, or rows and then bits as the states become many
     (``auto``). A checkpoint is written into the folder ``checkpoint`` every ``checkpoint_every`` seconds and at the
-    end; ``resume`` continues the one that is there.
+    end; ``resume`` continues the one that is there. A bound of ``never_cut`` ends the search when it cuts a step.
     """
 
     properties: frozenset[str] | None = None
@@ -87,6 +87,7 @@ class SearchOptions:
     checkpoint_every: float = 60.0
     resume: bool = False
     started: float | None = None
+    never_cut: frozenset[str] = frozenset()
     progress: Callable[[Progress], None] = _silent
     interrupted: Callable[[], bool] = _never
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.checker.engines import native_engine as explicit
 from assay.checker.engines import reference_engine as reference
+from assay.checker.engines.enough_slots import search_in_slots
 from assay.checker.engines.program_cache import kept_program
 from assay.checker.engines.race import race
 from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
@@ -100,10 +101,37 @@ def _check(
     if chosen.order == "dfs":
         _refuse_for_depth_first(chosen)
     # Depth-first search forgets its states, so there is no graph on which to decide temporal properties.
-    compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
-    if compiled is None:
-        return EngineAnswer(reference.check(kernel, chosen, sources), declined)
-    return EngineAnswer(explicit.check(kernel, compiled, chosen, sources))
+    try:
+        compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
+    except SpecError:
+        if (found := _in_slots(kernel, chosen, sources, engine, cache)) is None:
+            raise
+        return EngineAnswer(found)
+    if compiled is not None:
+        return EngineAnswer(explicit.check(kernel, compiled, chosen, sources))
+    found = _in_slots(kernel, chosen, sources, engine, cache)
+    return EngineAnswer(reference.check(kernel, chosen, sources), declined) if found is None else EngineAnswer(found)
+
+
+def _in_slots(
+    kernel: Kernel, options: SearchOptions, sources: Sources | None, engine: Engine, cache: Path | None
+) -> Report | None:
+    """The native engine's report with slots for sets that are too large for bits, where that helps."""
+    # A checkpoint would be of a search that may begin again; depth-first search looks for no cuts.
+    if engine == "reference" or options.order == "dfs" or options.checkpoint is not None:
+        return None
+
+    def search(slotted: Kernel, wanted: SearchOptions) -> Report | None:
+        try:
+            with deep_recursion(slotted):
+                code = compile_kernel(slotted, wanted, cache, hurry=True)
+                code = with_behaviours(slotted, code, wanted, cache, hurry=True)
+        except (UnsupportedError, SpecError):
+            return None
+        return explicit.check(slotted, code, wanted, sources)
+
+    with deep_recursion(kernel):
+        return search_in_slots(kernel, options, search)
 
 
 def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) -> Report:

@@ -261,9 +261,15 @@ class BlockSearch(CheckpointedSearch):
         going_on = bool(self.levels.counts)
         while going_on:
             if self._begins_level:
+                self._end_if_cut()
                 self._end_between_levels()
             going_on = self._small_levels() if self._is_narrow() else self._whole_level()
             self._tell()
+
+    def _end_if_cut(self) -> None:
+        hit = (label for label, hits in zip(self.compiled.hits, self.tally.hits.tolist(), strict=False) if hits)
+        if not self.options.never_cut.isdisjoint(hit):
+            raise Stopped(f"a set has too few slots {self._here}")
 
     @property
     def _begins_level(self) -> bool:

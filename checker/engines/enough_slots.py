@@ -1,0 +1,96 @@
+"""Sets without a capacity that have too many possible elements for a bit each: they are searched in slots.
+
+A set of messages may have thousands of possible elements, of which no state has more than a few. Such a variable gets a
+capacity that the spec does not give it. As long as no step exceeds that, the search is the one without it. The first
+step that does ends the search, which begins again with twice the slots (docs/design/sets-in-slots.md).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import TypeGuard, TypeVar
+
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.options import SearchOptions
+from assay.checker.report import Report
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import SetType, Type
+
+FEWEST_SLOTS = 32
+MOST_SLOTS = 128
+"""More slots would make rows and code so long that the reference engine is as fast."""
+MANY = 512
+"""A set of fewer possible elements has a bit for each, whatever they are."""
+
+T = TypeVar("T")
+Search = Callable[[k.Kernel, SearchOptions], Report | None]
+
+
+def search_in_slots(kernel: k.Kernel, options: SearchOptions, search: Search) -> Report | None:
+    """The report of a search of the kernel with enough slots in its large sets; None where it has none, or ``search``
+    finds that it cannot be compiled, or there would be too many slots."""
+    large = {each.name: each.type.item for each in kernel.variables if _is_large(each.type)}
+    # The abstract side of a refinement is compared with this one, and its sets have no slots.
+    if not large or kernel.refinements:
+        return None
+    labels = frozenset(f"capacity of {name}" for name in large)
+    # The clock goes on while the search begins again.
+    begun = time.monotonic() if options.started is None else options.started
+    chosen = replace(options, started=begun, never_cut=labels)
+    for slots in _doubled(FEWEST_SLOTS, MOST_SLOTS):
+        types = {name: SetType(item, slots) for name, item in large.items()}
+        report = search(_InSlots(types).of(kernel), chosen)
+        if report is None:
+            return None
+        if not any(report.bounds.get(label) for label in labels):
+            return replace(report, kernel=kernel)
+    return None
+
+
+def _is_large(type_: Type) -> TypeGuard[SetType]:
+    return isinstance(type_, SetType) and type_.capacity is None and cardinality(type_.item) > MANY
+
+
+def _doubled(first: int, last: int) -> Iterator[int]:
+    while first <= last:
+        yield first
+        first *= 2
+
+
+class _InSlots:
+    """Copies of nodes in which some variables have other types."""
+
+    def __init__(self, types: Mapping[str, SetType]) -> None:
+        self._types = types
+        # By identity, so that what is shared stays shared. Each holds its node, whose address is not used again then.
+        self._made: dict[int, tuple[object, object]] = {}
+
+    def of(self, node: T) -> T:
+        """The same with the other types; the node itself where none of them occurs."""
+        if not isinstance(node, tuple | k.Node):
+            return node
+        if id(node) not in self._made:
+            self._made[id(node)] = (node, self._tuple(node) if isinstance(node, tuple) else self._node(node))
+        return self._made[id(node)][1]  # type: ignore[return-value]
+
+    def _tuple(self, items: tuple[object, ...]) -> tuple[object, ...]:
+        made = tuple(map(self.of, items))
+        return made if any(a is not b for a, b in zip(made, items, strict=True)) else items
+
+    def _node(self, node: k.Node) -> k.Node:
+        changed: dict[str, object] = {}
+        for each in fields(node):
+            before = getattr(node, each.name)
+            after = self.of(before)
+            if after is not before:
+                changed[each.name] = after
+        match node:
+            case k.Variable(name) | k.StateVar(name=name) if name in self._types:
+                changed["type"] = self._types[name]
+            case k.Assign(variable=name, path=()) if name in self._types:
+                changed["type"] = self._types[name]
+            case _:
+                pass
+        return replace(node, **changed) if changed else node  # type: ignore[arg-type]
