@@ -189,8 +189,11 @@ def test_what_cannot_happen_without_too_many_hidden_steps_is_not_called_inconsis
     election: Election, line: Line
 ) -> None:
     log = (line("n1", 1, 100, "Joined"), line("n1", 2, 110, "Elected", number=1), line("n2", 1, 200, "Joined"))
-    found = validate(election(limit=0), (*log, line("n2", 2, 210, "Elected", number=2)))
+    more = (line("n2", 2, 210, "Elected", number=2), line("n3", 1, 300, "Joined"))
+    found = validate(election(limit=0), (*log, *more, line("n3", 2, 310, "Elected", number=3)))
     assert found.verdict is TraceVerdict.INCONCLUSIVE
+    # Of each leader one step is hidden: they are counted from one line that names its action to the next.
+    assert "1 hidden steps before n2/a.log:2; the clause allows 0" in (found.reason or "")
 
 
 def test_a_capacity_that_runs_out_is_inconclusive(line: Line, load: Callable[[str], Loaded]) -> None:
