@@ -17,11 +17,28 @@ SHARED = KV.replace("    value: map[Key, Value?] = [k -> none]\n", USED).replace
 )
 OTHER_KEY = KV.replace(PUT, f"{PUT}    when alone: forall other in Key: other == k or value[other] == none\n")
 
+RETURNED = KV.replace("call read(key: Key) returns (value: Value?)", "call read returns (key: Key, value: Value?)")
+"""Which key was read is known only when the call returns."""
+LATER = KV.replace("[k -> none]", "[k -> none]\n    first: map[Key, bool] in {[k in Key -> true], [k in Key -> false]}")
+TOLD_APART = KV.replace("[k -> none]", "[k -> if k == k1 then none else some(v1)]")
+COUNTED = KV + "invariant few: count({k in Key if value[k] != none}) <= 2\n"
+NAMED = KV.replace(PUT, f"{PUT}    when not_the_first: k != k1\n")
+ONE_KEY = KV + "invariant each: forall k in Key: value[k] == value[k]\n"
+
 
 @pytest.mark.parametrize(
     ("text", "sort"),
-    [(KV, "Key"), (SHARED, None), (OTHER_KEY, None)],
-    ids=["apart", "a shared variable", "another key"],
+    [
+        pytest.param(KV, "Key", id="apart"),
+        pytest.param(ONE_KEY, "Key", id="an invariant of each key"),
+        pytest.param(SHARED, None, id="a shared variable"),
+        pytest.param(OTHER_KEY, None, id="another key"),
+        pytest.param(RETURNED, None, id="a key that is returned"),
+        pytest.param(LATER, None, id="two beginnings"),
+        pytest.param(TOLD_APART, None, id="keys that begin differently"),
+        pytest.param(COUNTED, None, id="keys that are counted"),
+        pytest.param(NAMED, None, id="a key that is named"),
+    ],
 )
 def test_calls_are_divided_where_keys_share_nothing(text: str, sort: str | None) -> None:
     kernel = load_text(text).kernel
