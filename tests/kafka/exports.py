@@ -218,6 +218,25 @@ MORE: dict[str, Export] = {
         "Zeit;Knoten;Meldung\r\n"
         + "".join(f'{r.stamp};{node};"{text.replace(chr(34), 2 * chr(34))}"\r\n' for r, text in texts(of))
     ),
+    "Grafana's explorer, CSV": table(
+        ["labels", "Time", "Line", "tsNs", "labelTypes", "id"],
+        lambda node, r, text: [
+            json.dumps({"container": "kafka", "pod": node}),
+            str(milliseconds(r)),
+            text,
+            f"{milliseconds(r)}000000",
+            "{}",
+            f"{milliseconds(r)}_1",
+        ],
+    ),
+    "a spreadsheet, CSV": table(
+        ["Time", "Host", "Level", "Logger", "Message"],
+        lambda node, r, text: [r.before_noon, node, r.level, r.logger, r.body()],
+    ),
+    "CSV with escaped line feeds": table(
+        ["time", "pod", "message"],
+        lambda node, r, text: [f"{r.iso}Z", node, text.replace("\n", "\\n").replace("\t", "\\t")],
+    ),
     "logfmt": lambda node, of: "".join(
         f'time="{r.iso}Z" level={r.level.lower()} logger={r.logger} host={node} msg={json.dumps(r.body())}\n'
         for r in of

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from assay.traces.input.lines.line_layout import split_logger
@@ -37,6 +38,22 @@ class Record:
     @property
     def month_and_day(self) -> str:
         return f"{MONTHS[int(self.stamp[5:7]) - 1]} {int(self.stamp[8:10]):2} {self.stamp[11:19]}"
+
+    @property
+    def day_first(self) -> str:
+        return f"{self.stamp[8:10]}.{self.stamp[5:7]}.{self.stamp[:4]} {self.stamp[11:]}"
+
+    @property
+    def before_noon(self) -> str:
+        return f"{datetime.fromisoformat(self.second):%m/%d/%Y %I:%M:%S}.{self.stamp[20:]} {self.noon}"
+
+    @property
+    def noon(self) -> str:
+        return "PM" if self.stamp[11:13] >= "12" else "AM"
+
+    def hours_on(self, hours: int) -> str:
+        """The time that a clock shows so many hours further east."""
+        return f"{datetime.fromisoformat(self.second) + timedelta(hours=hours)},{self.stamp[20:]}"
 
     @property
     def short_logger(self) -> str:
@@ -123,6 +140,14 @@ LAYOUTS: dict[str, Layout] = {
     "windows line ends": lambda r: (
         f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}".replace("\n", "\r\n") + "\r"
     ),
+    "German date": lambda r: f"[{r.day_first}] {r.level} {r.message} ({r.logger}){r.after()}",
+    "AM and PM": lambda r: f"{r.before_noon} {r.level} {r.message} ({r.logger}){r.after()}",
+    "zone by name": lambda r: f"[{r.hours_on(1)} CET] {r.level} {r.message} ({r.logger}){r.after()}",
+    "filled up with blanks": lambda r: "\n".join(
+        f"{line:199} " for line in f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}".split("\n")
+    ),
+    "tabs as spaces": lambda r: f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}".replace("\t", "    "),
+    "escapes as text": lambda r: f"[{r.stamp}] ^[[32m{r.level}^[[0m {r.message} ({r.logger}){r.after()}",
     "coloured": lambda r: (
         f"\x1b[32m[{r.stamp}]\x1b[0m \x1b[1;33m{r.level}\x1b[0m {r.message} (\x1b[36m{r.logger}\x1b[0m){r.after()}"
     ),

@@ -82,7 +82,7 @@ def test_a_layout_hides_no_event_and_adds_none(
     exact, dated = layout not in COARSE, layout not in COARSE | UNDATED
     assert signature(reading, times=dated, sessions=exact) == signature(original, times=dated, sessions=exact)
     assert (reading.records, reading.unmapped) == (original.records, ())
-    assert kinds_of_notices(reading) <= {"no year", "no date", "no logger", "not understood", "layout"}
+    assert kinds_of_notices(reading) <= {"no year", "no date", "no logger", "cut off", "not understood", "layout"}
     assert ("no year" in kinds_of_notices(reading)) == ("no year" in layout)
 
 

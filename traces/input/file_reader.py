@@ -377,7 +377,8 @@ class FileJob:
             self.reading.other += 1
             return
         # The last word may go on where the text ends.
-        message = line.message.rpartition(" ")[0]
+        message = line.message.partition("\n")[0]
+        message = message[: len(message) - cut.added].rpartition(" ")[0]
         template_match = cut.patterns.template_match(message.encode())
         read = {each.pattern.kind for each in template_match.field_layouts if each.pattern.reads is MatchExtent.START}
         if cut.kinds - read:

@@ -22,7 +22,7 @@ from assay.traces.input.containers.learned_prefix import learned_prefix
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of
 from assay.traces.input.containers.wrapped_lines import WrapColumn, find_wrap
 from assay.traces.input.events.exact_values import is_logfmt, logfmt
-from assay.traces.input.lines.line_layout import LEVEL_FIRST, START, without_colours
+from assay.traces.input.lines.line_layout import COLOUR, LEVEL_FIRST, START, without_colours
 from assay.traces.input.lines.record_scanner import BOM
 from assay.traces.input.lines.timestamps import STOCK_STAMP
 from assay.traces.patterns.container import Container, ContainerForm, Containers
@@ -113,7 +113,7 @@ class ContainerDetector:
             if not of_page and (is_markup(whole) or _is_spaced(whole)):
                 return Wrapping(("web page",), markup=True)
             found = self._lines([line for line in whole.split(b"\n")[:_SAMPLE_LINES] if line.strip()])
-        if found is None and b"\x1b[" in head:
+        if found is None and COLOUR.search(head) is not None:
             found = Wrapping(())
         return found
 

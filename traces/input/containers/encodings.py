@@ -102,3 +102,13 @@ class PageStream:
             self._waiting, self._page = without_markup(self._page[:end]), self._page[end:]
         out, self._waiting = self._waiting[:size], self._waiting[size:]
         return out
+
+
+_ESCAPED_FEED = re.compile(rb"\\n(?:\\t|\\r| ?\(|[a-z]\w{0,80}\.[\w.$]{1,300}(?:Exception|Error|Throwable)|\n?\Z)")
+
+
+def without_escapes(text: bytes) -> bytes:
+    """The text with the line feeds and tabs that an exporter wrote as `\\n` and `\\t`; a path may hold these, too."""
+    if b"\\n" not in text or _ESCAPED_FEED.search(text) is None:
+        return text
+    return text.replace(b"\\r\\n", b"\n").replace(b"\\n", b"\n").replace(b"\\t", b"\t")

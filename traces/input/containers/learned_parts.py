@@ -27,6 +27,7 @@ _NODE = re.compile(
 # `instanceId` and `host_ip` are called like a node, and are none.
 _NO_NODE = re.compile(r"(?i)(?:id|ip|image|namespace|port|type|time|labels?|hash|uid)$|entrysource|logsource")
 _NAME = re.compile(r"(?=.{0,200}[A-Za-z])[\w.:/@-]{1,253}")
+_FILE = re.compile(r"(?i).*\.(?:log|txt|out)(?:[.-][\w.-]*)?")
 _HASH = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){1,14}")
 _MOST_NODES = 64
 _DEEPEST = 4
@@ -110,7 +111,12 @@ def _are_names(values: Sequence[Any]) -> bool:
     present = sum(each is not None for each in values)
     if not 0 < len(found) <= _MOST_NODES or present < _SHARE * len(values):
         return False
-    return all(_NAME.fullmatch(each) and not _HASH.fullmatch(each) and not timestamp(each) for each in found)
+    return all(_is_name(each) for each in found)
+
+
+def _is_name(text: str) -> bool:
+    none = any(each.fullmatch(text) for each in (_HASH, _FILE)) or timestamp(text)
+    return _NAME.fullmatch(text) is not None and not none
 
 
 def _pairs(values: Sequence[Any], writers: Sequence[int | None]) -> dict[Any, set[int]]:

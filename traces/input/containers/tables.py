@@ -6,13 +6,15 @@ import csv
 import re
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from assay.traces.input.containers.fields import parsed
 from assay.traces.input.events.exact_values import MISFIT
 from assay.traces.patterns.container import Container
 
 _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
+LABELS = "labels"
 _FIELD = re.compile(rb"[A-Za-z_][\w.]{0,200}")
 
 
@@ -21,7 +23,7 @@ class TableRow(NamedTuple):
 
     line: int
     offset: int
-    cells: dict[str, str]
+    cells: dict[str, Any]
 
 
 class _CountedLines:
@@ -72,7 +74,9 @@ def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) ->
             continue
         # The head may come again, where several exports were put into one file.
         if cells and not is_head and tuple(cells) != columns:
-            row = dict(zip(columns, cells, strict=False))
+            row: dict[str, Any] = dict(zip(columns, cells, strict=False))
+            if row.get(LABELS, "").startswith("{"):  # Grafana writes them as an object
+                row[LABELS] = parsed(row[LABELS].encode("utf-8", "replace")) or row[LABELS]
             if len(cells) > len(columns):
                 row[MISFIT] = f"the row has {len(cells)} cells, and the head of the table names {len(columns)}"
             yield TableRow(line, offset, row)
@@ -84,7 +88,7 @@ def entries_of(data: Iterator[bytes], container: Container) -> Iterator[TableRow
     """The entries of fields. A field of several lines has its name alone, then its length in eight bytes, then its
     value. With ``-o verbose`` fields are indented below the head of an entry, and further lines of a value more so.
     """
-    cells: dict[str, str] = {}
+    cells: dict[str, Any] = {}
     last = ""
     begin, at = (1, 0), (1, 0)
     while (line := next(data, None)) is not None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping, heading_of
 from assay.traces.input.containers.documents import items_of
+from assay.traces.input.containers.encodings import without_escapes
 from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
 from assay.traces.input.containers.fixed_shapes import MOST_SHAPES, MOST_TRIALS, FixedShape
 from assay.traces.input.containers.parts import LineOrigin, PartLines
@@ -106,7 +107,7 @@ class Unwrapper:
         layers, take, origin = self._wrapping.layers, self._take, NOBODY
         headings = self._wrapping.headings
         for number, offset, line in self._lines(stream):
-            text = without_colours(line) if b"\x1b" in line else line
+            text = without_colours(line)
             if headings and (found := heading_of(headings, text)) is not None:
                 # The lines below are of this origin, up to the next heading.
                 origin, _ = _with_groups(found, NOBODY, None)
@@ -130,7 +131,7 @@ class Unwrapper:
                     continue
                 end = data.find(b"\n", at) + 1 or len(data)
                 line = data[at:end]
-                plain = without_colours(line) if b"\x1b" in line else line
+                plain = without_colours(line)
                 self._take(plain, number, offset + at, (None,), NOBODY, None)
                 if trials < MOST_TRIALS and len(self._shapes) < MOST_SHAPES:
                     trials += 1
@@ -352,8 +353,7 @@ class Unwrapper:
         self, text: bytes, number: int, offset: int, layers: tuple[Container | None, ...], origin: Origin, time: object
     ) -> None:
         """What an object held: a line, or a line in further layers."""
-        if b"\x1b" in text:
-            text = without_colours(text)
+        text = without_escapes(without_colours(text))
         if layers:
             self._take(text, number, offset, layers, origin, time)
         else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from re import _compiler, _parser  # type: ignore[attr-defined] # they have no public name
@@ -18,6 +20,8 @@ _COMPARED = 400
 """So many characters of a beginning are compared: what fits no further fits no shorter text."""
 _KEPT = 1 << 12
 """So many templates are remembered."""
+_MARK = 40
+"""The longest mark, in characters, by which shippers say that they cut a line."""
 _OF_ONE_CHARACTER = (c.LITERAL, c.NOT_LITERAL, c.ANY, c.IN)
 BEGUN_LOGGER = re.compile(r" \([\w.$]{0,200}$")
 """What a text ends with that is cut off within the name of its logger."""
@@ -28,12 +32,13 @@ class CutLine:
     """What a line without its end may be.
 
     ``kinds`` are those of the events of which it may tell. ``patterns`` are those of its logger that read parts of a
-    message; None if the logger is not known.
+    message; None if the logger is not known. The last ``added`` characters are the shipper's, perhaps.
     """
 
     kinds: frozenset[str]
     patterns: LoggerPatterns | None = None
     logger: str = ""
+    added: int = 0
 
 
 class CutLines:
@@ -59,14 +64,28 @@ class CutLines:
         return self._known[template]
 
     def _find(self, text: str) -> CutLine:
-        # What stands in brackets first may be a thread, and a name behind the last bracket the logger's beginning.
-        texts = (text, text.partition("] ")[2] if text.startswith("[") else "", BEGUN_LOGGER.sub("", text))
-        ways = ([each for each in self._whole if way and _may_begin(each, way)] for way in texts)
-        fitting = next(filter(None, ways), [])
-        kinds = frozenset(kind for each in fitting for kind in self._kinds(each))
-        shown = (each for each in fitting if is_specific(each) and each.literal in text)
-        named = next(shown, fitting[0] if len(fitting) == 1 else None)
-        return CutLine(kinds) if named is None else CutLine(kinds, self._parts(named.loggers[0]), named.loggers[0])
+        kinds: set[str] = set()
+        found: CutLine | None = None
+        for way, added in self._ways(text):
+            fitting = [each for each in self._whole if way and _may_begin(each, way)]
+            kinds.update(kind for each in fitting for kind in self._kinds(each))
+            named = None if found is not None else _named(fitting, way)
+            if named is not None:
+                found = CutLine(frozenset(), self._parts(named.loggers[0]), named.loggers[0], added)
+        return replace(found or CutLine(frozenset()), kinds=frozenset(kinds))
+
+    @staticmethod
+    def _ways(text: str) -> Iterator[tuple[str, int]]:
+        """The texts that may be the beginning of a line, and how much at the end is none of it, perhaps.
+
+        What stands in brackets first may be a thread, a name behind the last bracket the beginning of the logger, and
+        the end what the shipper wrote in its place, such as `[truncated]`.
+        """
+        yield text, 0
+        if text.startswith("["):
+            yield text.partition("] ")[2], 0
+        yield BEGUN_LOGGER.sub("", text), 0
+        yield text[:-_MARK], _MARK
 
     def _kinds(self, pattern: LinePattern) -> frozenset[str]:
         """The kinds of events that lines of a pattern tell of, as its example does."""
@@ -84,6 +103,13 @@ def _partial(matcher: PatternMatcher, logger: str) -> LoggerPatterns:
     """The patterns of a logger that read a part of a message, wherever it ends."""
     of_logger = matcher.patterns_of(logger)
     return LoggerPatterns(() if of_logger is None else of_logger.partial, protocol=False)
+
+
+def _named(fitting: Sequence[LinePattern], text: str) -> LinePattern | None:
+    """The pattern of a line that begins so, if its text shows which one it is."""
+    shown = (each for each in fitting if is_specific(each) and each.literal in text)
+    alone = fitting[0] if len(fitting) == 1 and _head(fitting[0].regex.pattern) else None
+    return next(shown, alone)
 
 
 def _may_begin(pattern: LinePattern, text: str) -> bool:

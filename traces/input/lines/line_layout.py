@@ -95,7 +95,7 @@ def _header(found: re.Match[str]) -> LineHeader:
     return LineHeader(group["level"] or "", thread or None, group.get("logger", ""), found.end())
 
 
-_SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)\r?(?:\n|\Z)")
+_SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)[ \t\r]{0,400}(?:\n|\Z)")
 _OPEN = ord("(")
 _NAME = rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?"
 _LAST = re.compile(_NAME)
@@ -113,7 +113,7 @@ def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
     """
     end = text.find(b"\n")
     line = text if end < 0 else text[:end]
-    line = line.removesuffix(b"\r")
+    line = line.rstrip(b" \t\r")  # a copy of a screen, or a column of a table, is filled up with blanks
     if line.endswith(b")"):
         at = line.rfind(b" (") + 1
         # Without a pattern over the whole line: the logger is looked for behind the last ` (` alone.
@@ -139,9 +139,13 @@ def split_thread(text: bytes) -> tuple[bytes, str | None]:
     return text, None
 
 
-_COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,40}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)")
+COLOUR = re.compile(
+    rb"(?:\x1b|\^\[|#033|\\033|\\x1b|\\u001b)\[[0-9;:?]{0,40}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)"
+)
+"""An escape sequence, also with its first character as programs print it that show what cannot be seen."""
+_BEGIN_COLOUR = b"\x1b", b"^[[", b"#033[", b"\\033[", b"\\x1b[", b"\\u001b["
 
 
 def without_colours(text: bytes) -> bytes:
     """The text without the escape sequences that colour it on a terminal."""
-    return _COLOUR.sub(b"", text) if b"\x1b" in text else text
+    return COLOUR.sub(b"", text) if any(each in text for each in _BEGIN_COLOUR) else text

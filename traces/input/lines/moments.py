@@ -9,6 +9,10 @@ from functools import lru_cache
 _STOCK = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{3})\d{0,6}(?: ?(?:Z|UTC|[+-]00:?00))?")
 _ISO = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?")
 _KIBANA = re.compile(r"([A-Z][a-z]{2}) (\d{1,2}), (\d{4}) @ (\d\d:\d\d:\d\d)(?:\.(\d{3}))?\d*")
+_NOON = re.compile(
+    r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d:\d\d)(?:[.,](\d{3})\d{0,6})? ([AP])M(?: ?(?:Z|UTC|[+-]00:?00))?"
+)
+"""As Excel and spreadsheets of the United States write a time."""
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,9})?")
 _OFFSET = re.compile(r" ?([+-]\d\d):?(\d\d)$")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -47,6 +51,11 @@ def _of_text(value: str) -> str:
     if kibana is not None and kibana[1] in _MONTHS:
         month = _MONTHS.index(kibana[1]) + 1
         return f"{kibana[3]}-{month:02}-{int(kibana[2]):02}T{kibana[4]}.{kibana[5] or '000'}"
+    noon = _NOON.fullmatch(text)
+    if noon is not None and int(noon[4]) <= 12:
+        hour = int(noon[4]) % 12 + (12 if noon[7] == "P" else 0)
+        fraction = f".{noon[6]}" if noon[6] else ""
+        return f"{noon[3]}-{int(noon[1]):02}-{int(noon[2]):02}T{hour:02}:{noon[5]}{fraction}"
     found = _ISO.match(text)
     if found is None:
         return ""

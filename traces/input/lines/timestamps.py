@@ -12,14 +12,64 @@ from calendar import monthrange, timegm
 
 _HMS = rb"\d\d:\d\d:\d\d"
 _FRACTION = rb"(?:[,.]\d{1,9})?"
-_ZONE = rb"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d))?"
+_ZONES: dict[bytes, int] = {
+    b"Z": 0,
+    b"UTC": 0,
+    b"GMT": 0,
+    b"WET": 0,
+    b"BST": 60,
+    b"WEST": 60,
+    b"CET": 60,
+    b"MEZ": 60,
+    b"CEST": 120,
+    b"MESZ": 120,
+    b"EET": 120,
+    b"EEST": 180,
+    b"MSK": 180,
+    b"IST": 330,
+    b"SGT": 480,
+    b"HKT": 480,
+    b"JST": 540,
+    b"KST": 540,
+    b"AEST": 600,
+    b"AEDT": 660,
+    b"NZST": 720,
+    b"NZDT": 780,
+    b"EDT": -240,
+    b"EST": -300,
+    b"CDT": -300,
+    b"CST": -360,
+    b"MDT": -360,
+    b"MST": -420,
+    b"PDT": -420,
+    b"PST": -480,
+}
+"""How many minutes zones are ahead of UTC, by their names."""
+_NAMED_ZONE = b"|".join([name for _, name in sorted((-len(name), name) for name in _ZONES)])
+_ZONE = rb"(?: ?(?:(?:" + _NAMED_ZONE + rb")\b|[+-]\d\d:?\d\d))?"
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 
 STOCK_STAMP = rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"
 """The timestamp of the log4j.properties that Kafka ships, for which there is a fast path."""
 
-DATED = rb"(?:\d{4}[-/]\d\d[-/]\d\d[ T]" + _HMS + rb"|\d\d " + _MONTH + rb" \d{4} " + _HMS + rb")" + _FRACTION + _ZONE
-"""Timestamps that name a moment."""
+_NOON = rb"(?:\d?\d/\d?\d/\d{4},? \d?\d:\d\d:\d\d" + _FRACTION + rb" [AP]M)"
+DATED = (
+    rb"(?:(?:\d{4}[-/]\d\d[-/]\d\d[ T]"
+    + _HMS
+    + rb"|\d\d "
+    + _MONTH
+    + rb" \d{4} "
+    + _HMS
+    + rb"|\d\d\.\d\d\.\d{4},? "
+    + _HMS
+    + rb")"
+    + _FRACTION
+    + rb"|"
+    + _NOON
+    + rb")"
+    + _ZONE
+)
+"""Timestamps that name a moment; with AM or PM the month comes before the day."""
 
 STAMP = (
     DATED
@@ -44,10 +94,12 @@ _MONTHS = {name: number for number, name in enumerate(b"Jan Feb Mar Apr May Jun 
 _PARTS = re.compile(
     rb"(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]"
     rb"|(?P<day2>\d\d) (?P<name2>[A-Z][a-z]{2}) (?P<year2>\d{4}) "
+    rb"|(?P<day5>\d\d)\.(?P<month5>\d\d)\.(?P<year5>\d{4}),? "
+    rb"|(?P<month6>\d?\d)/(?P<day6>\d?\d)/(?P<year6>\d{4}),? "
     rb"|(?P<month3>\d\d)[-/](?P<day3>\d\d) "
     rb"|(?P<name4>[A-Z][a-z]{2}) (?P<day4>[ \d]\d) )?"
-    rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[,.](?P<fraction>\d{1,9}))?"
-    rb" ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
+    rb"(?P<hour>\d?\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[,.](?P<fraction>\d{1,9}))?(?: (?P<noon>[AP]M))?"
+    rb" ?(?P<zone>" + _NAMED_ZONE + rb"|[+-]\d\d:?\d\d)?"
 )
 DAY = 24 * 3600 * 1000
 _BACK = DAY // 2
@@ -82,11 +134,12 @@ class Clock:
         if found is None:
             return None
         part = found.groupdict()
-        year = part["year"] or part["year2"]
-        month = part["month"] or part["month3"]
+        year = part["year"] or part["year2"] or part["year5"] or part["year6"]
+        month = part["month"] or part["month3"] or part["month5"] or part["month6"]
         month = int(month) if month else _MONTHS.get(part["name2"] or part["name4"] or b"Jan", 0)
-        day = int(part["day"] or part["day2"] or part["day3"] or part["day4"] or b"1")
-        hour, minute, second = int(part["hour"]), int(part["minute"]), int(part["second"])
+        days = (part[name] for name in ("day", "day2", "day3", "day4", "day5", "day6"))
+        day = int(next(filter(None, days), b"1"))
+        hour, minute, second = _hour(part["hour"], part["noon"]), int(part["minute"]), int(part["second"])
         # `23:59:60` is a leap second. `timegm` makes it the first second of the next minute, as the compiled scanner
         # does.
         if not (year != b"0000" and 1 <= month <= 12 and hour < 24 and minute < 60 and second < 61):
@@ -125,7 +178,15 @@ def year_start(year: int) -> int:
 def _offset(zone: bytes | None) -> int:
     """How far a zone is ahead of UTC, in milliseconds."""
     if zone is None or zone[:1] not in b"+-":
-        return 0
+        return 0 if zone is None else _ZONES[zone] * 60_000
     digits = zone[1:].replace(b":", b"")
     minutes = int(digits[:2]) * 60 + int(digits[2:4])
     return (minutes if zone[:1] == b"+" else -minutes) * 60_000
+
+
+def _hour(text: bytes, noon: bytes | None) -> int:
+    """An hour of the day, or one before or after noon."""
+    hour = int(text)
+    if noon is None:
+        return hour
+    return (hour % 12 if hour <= 12 else 24) + (12 if noon == b"PM" else 0)

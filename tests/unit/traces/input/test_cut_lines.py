@@ -58,6 +58,14 @@ def test_what_stands_before_the_end_is_read_and_no_word_that_may_go_on(tmp_path:
     assert sorted("RequestFromController" in each for each in told) == [False, True]
 
 
+@pytest.mark.parametrize("mark", ["...", "…", "[TRUNCATED 123 chars]"])
+def test_the_mark_of_a_cut_is_no_part_of_the_line(mark: str, tmp_path: Path) -> None:
+    reading = read(tmp_path, STATE + mark, SKIPPED[: SKIPPED.index(" epoch 4") + len(" epoch 4")] + mark)
+    assert notices(reading)[CUT_OFF] >= {"RequestFromController"}
+    assert {"RequestFromController", "PartitionState"} <= {kind for each in reading.notices for kind in each.told}
+    assert "RequestFromController" not in reading.kinds
+
+
 def test_a_line_that_begins_like_none_that_is_known_is_none_of_them(tmp_path: Path) -> None:
     reading = read(tmp_path, OTHER)
     assert notices(reading) == {CUT_OFF: frozenset()}

@@ -69,6 +69,11 @@ def test_without_such_lines_a_key_is_taken_that_is_called_like_a_node() -> None:
     assert learned_node(leaves_of(contents), ["some text"] * 2, ["a", "b"]) == ""
 
 
+def test_a_file_is_no_node() -> None:
+    contents = [{"host": "broker-1", "source": f"/logs/{name}.log"} for name in ("server", "controller")]
+    assert learned_node(leaves_of(contents), ["some text"] * 2, ["broker-1"] * 2) == ""
+
+
 def test_a_record_in_parts_is_known_by_its_level_and_logger() -> None:
     contents = [
         {"lvl": "info", "c": "kafka.server.KafkaServer", "t": 1643882400100, "say": "started", "err": ""},
