@@ -64,6 +64,7 @@ def look(model: Model, state: State, wanted: Labels) -> Iterator[Step | GuardRef
     """The steps from a state, and for each of the ``wanted`` guards the first instance that it alone refuses there."""
     for action in model.steps:
         name, possible = action.node.name, False
+        # A copy, because a guard that was met here stays wanted in other states.
         left, refused = set(wanted.get(name, ())), dict[str, Arguments]()
         for arguments in action.instances:
             action.decisive.difference_update(left)  # so that the walk through the body notes them anew
@@ -72,6 +73,7 @@ def look(model: Model, state: State, wanted: Labels) -> Iterator[Step | GuardRef
                 if isinstance(outcome, Successor):
                     possible = True
                     yield Step(name, tuple(zip(action.names, arguments, strict=True)), outcome.picks, outcome.state)
+            # What was cut by a bound is refused by no guard, though it is not possible either.
             if not found and left & action.decisive:
                 label = _only_guard(action, state, arguments)
                 if label in left:
@@ -147,6 +149,7 @@ class CoveringSearch:
 
     def _give_up(self, never: Collection[CoverItem]) -> None:
         """Look no more for these. Raises ``EnginesDisagreeError`` for one that was found."""
+        # Two engines that contradict each other are a bug of one of them, and never a finding about the spec.
         if found := self.found.keys() & never:
             raise EnginesDisagreeError(f"an engine says that no run covers `{min(found)}`, and a run does")
         self.missing.difference_update(never)
@@ -179,6 +182,7 @@ class CoveringSearch:
         if action in self._never:
             raise EnginesDisagreeError(f"an engine says that `{action}` never happens, and it does: {node.state}")
         child = node.after(each)
+        # The first step of each action is enough: pairs ask whether an action is possible, not how often.
         if possible.setdefault(action, each) is each:
             self._note(CoverItem("actions", (action,)), child)
         is_new = each.state not in self._arrivals
@@ -199,6 +203,7 @@ class CoveringSearch:
         if item in self.missing or refusal.tells:
             self.missing.discard(item)
             self.found[item] = (node, refusal)
+        # With one instance no refusal tells more than this one, so the guard is not looked for any more.
         if refusal.tells or len(self._model.actions[refusal.action].instances) == 1:
             self._wanted[refusal.action].discard(refusal.label)
 

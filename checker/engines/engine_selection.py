@@ -142,6 +142,7 @@ def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) ->
 
 def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> EngineAnswer:
     """The engine that ``auto`` chooses, side by side with bounded search."""
+    # Before the race begins: to compile takes the time of a second engine, and both would compile.
     compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
 
     def explicit_search(wanted: SearchOptions) -> Report:
@@ -182,6 +183,7 @@ def compile_or_decline(
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
         declined = error.diagnostics
+    # Who asks for an engine by name wants to know that it cannot, and no answer of another one.
     if engine == "native":
         raise SpecError(declined)
     _refuse_options(options, "reference", declined)

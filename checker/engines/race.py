@@ -55,6 +55,7 @@ class _Rival(threading.Thread):
     """The bounded search, in a thread of its own; most of the time it waits for a solver in another process."""
 
     def __init__(self, engine: Engine, options: SearchOptions) -> None:
+        # A process that is told to end does not wait for a search that nobody listens to.
         super().__init__(daemon=True)
         self._engine = engine
         self._ended = threading.Event()
@@ -73,6 +74,7 @@ class _Rival(threading.Thread):
         except SpecError:
             self._report = None  # the other engine says what there is to say about the spec
         except Exception as error:  # noqa: BLE001 - raised again where it can be heard
+            # As if it had found something, so that the other search ends and the error is told at once.
             self._error, self.is_conclusive = error, True
 
     def wait(self) -> None:
@@ -99,6 +101,7 @@ def _compare(explicit: Report, symbolic: Report) -> None:
     """Raise ``RaceDisagreementError`` if both cannot be right."""
     mine = {each.name: each for each in explicit.properties}
     for theirs in symbolic.properties:
+        # What the bounded search has not found it has not refuted either.
         if not _is_found(theirs) or theirs.name not in mine:
             continue
         own = mine[theirs.name]

@@ -182,6 +182,7 @@ def _property(node: Property) -> list[PrintedItem]:
     """A property; a single conjunct without label is put on the line of the name if it fits."""
     head = f"{node.kind} {node.name.shown}:" if node.name is not None else f"{node.kind}:"
     match node:
+        # Documentation, a label or a second condition needs a line of its own.
         case Property(doc=None, conjuncts=(Conjunct(None, condition),)) if not is_block(condition):
             flat = f"{head} {expression(condition)}"
             if len(flat) <= WIDTH:

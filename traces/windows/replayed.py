@@ -105,6 +105,7 @@ def _begin_near_birth(asked: OpenWindow) -> None:
         # The lines alone are explained, so every core has a place to give up, and the loop ends.
         while not asked.formula.solve([*asked.asked, *wanted]):
             core = asked.formula.core()
+            # All of a core go at once. To try which of them may stay would be a question for each.
             wanted = [place for place in wanted if place not in core]
     except UnansweredError:
         return  # the model that is known will do
@@ -127,6 +128,7 @@ def places_of(asked: OpenWindow, state: State) -> Iterator[tuple[ForcedPlace, ra
     template = asked.template
     for variable, layout, value in zip(template.kernel.variables, template.layout.places, state, strict=True):
         bits, shape = template.bits_of[variable.name], layout.shape
+        # An entry is something that a reader can be told of; a whole map is not.
         if isinstance(shape, TableShape) and isinstance(shape.key, t.AtomType) and not shape.partial:
             for at, key in enumerate(domain(shape.key)):
                 own = bits[at * shape.stride : at * shape.stride + shape.value.width]
@@ -168,6 +170,7 @@ def _birth(asked: OpenWindow) -> State:
 def _fired(asked: OpenWindow, chosen: Chosen) -> tuple[str, tuple[Value, ...]] | None:
     happens = asked.formula.values([literal for _, literal, _ in chosen.steps])
     for (instance, _, open_), happened in zip(chosen.steps, happens, strict=True):
+        # At most one step happens in a frame, so that the first is the only one.
         if happened:
             arguments = list(instance.arguments)
             for at, literals in open_:

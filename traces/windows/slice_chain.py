@@ -56,6 +56,7 @@ class SliceChain:
         kinds = ("invariant", "lemma")
         own = [each for each in template.kernel.properties if each.kind in kinds]
         roots = [(each, template.property(each)) for each in own]
+        # Required of each state they would be most of the clauses, and say little between two lines.
         dear = {each.name for each, root in roots if sum(map(len, template.block((root,)).clauses)) > DEAR}
         self._kept = tuple(root for each, root in roots if each.name not in dear)
         self._dear = tuple(root for each, root in roots if each.name in dear)
@@ -92,6 +93,7 @@ class SliceChain:
         if FALSE in wanted:
             return False
         key = frozenset(wanted)
+        # Slices that saw alike ask the same, and the answer does not change: the chain only grows.
         if key not in self._explained:
             self.formula.renew(self._conflicts)
             # In one order: the solver's way, and so whether the budget suffices, must not depend on the order of a set.
@@ -153,6 +155,7 @@ class SliceChain:
         known = self._known.get((at, steps))
         if known is None:
             before, after = self._places[at]
+            # A literal of its own for the step: in another question this place has another step, or none.
             known = self._known[at, steps] = self.formula.fresh()
             reached, actions = before, list[tuple[str, ...]]()
             for calls in steps:
@@ -200,6 +203,7 @@ class SliceChain:
             )
             mux = step_mux(self.template, (group,))
             fires = [self.formula.fresh() for _ in group]
+            # One step at a time, as in a run: two at once could write what no single one does.
             for one, other in combinations(fires, 2):
                 self.formula.add([-one, -other])
             given = self._given(frame)

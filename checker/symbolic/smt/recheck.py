@@ -102,6 +102,7 @@ class SecondOpinion:
             failed = {at for at in range(len(statements)) if self._not_first(statements, [at]) is not None}
             held = self._held(statements)
             for step in self._all_steps():
+                # One solver for all statements after a step: what it learns of the step serves the next of them.
                 solver = self._solver([*held, *step.conditions])
                 # What has failed goes, whatever other steps make of it.
                 asked = [at for at in range(len(statements)) if at not in failed]
@@ -116,6 +117,7 @@ class SecondOpinion:
         try:
             self._prepare()
             held = self._held(statements)
+            # A property of states follows from the statements in any state that has them, so that no step is asked.
             if prop.kind != "transition":
                 return self._asked(self._solver(held), self._denied(prop, self._now, None), "the property", None)
             for step in self._all_steps():
@@ -217,6 +219,7 @@ class SecondOpinion:
 
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([SmtEncoder(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
+        # A `reachable` is unreachable, and that is what is proved of it.
         return holds if prop.kind == "reachable" else z3.Not(holds)
 
     def _prepare(self) -> None:
@@ -274,6 +277,7 @@ class SecondOpinion:
         return solver
 
     def _asked(self, solver: z3.Solver, denied: Any, where: str, at: int | None) -> Doubt | None:
+        # Before each question, since one of them may take as long as all before it.
         if self._expired():
             return Doubt(where, at, "the time limit was reached")
         solver.push()
@@ -286,6 +290,7 @@ class SecondOpinion:
         if answer == z3.unsat:
             return None
         if lawful:
+            # Laws are fewer than the truth about sets: not even `sat` is a counterexample then.
             why = "it does not follow from what is known about numbers of elements"
         else:
             why = "it does not hold there" if answer == z3.sat else f"Z3 gave up ({solver.reason_unknown()})"
@@ -309,6 +314,7 @@ class SecondOpinion:
     def relevant(self, statements: Sequence[k.Expr], prop: k.Property) -> list[int]:
         """A subset of inductive statements that is still inductive and implies the property, from what refutations
         used."""
+        # A core names assumptions only, so each statement is assumed under a mark of its own.
         marks = [z3.Bool(f"statement {at}") for at in range(len(statements))]
         held = [z3.Implies(mark, self._says(each, self._now)) for mark, each in zip(marks, statements, strict=True)]
         base = [*self._typed, *held]

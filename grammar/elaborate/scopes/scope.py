@@ -197,6 +197,7 @@ class Scope:
 
     def names(self) -> Iterator[str]:
         """Every visible name, for suggestions."""
+        # From the innermost on, so that the nearest of equally similar names is suggested.
         yield from self.locals
         yield from self.own
         yield from self.used

@@ -119,9 +119,11 @@ def declaration(document: Document, name: NameAt) -> Declared | None:
 
 
 def _denoted(document: Document, text: str, name: NameAt, unit: Unit) -> Declared | None:
+    # Its own name first: elsewhere in the text a local may be called as this property is.
     own = _property(document, name, unit)
     if own is not None and own.span == name.span:
         return _resolved(document, name, unit)
+    # Locals by how they are written, since a text that is being edited has mistakes and no elaborated body.
     return _local(text, name, unit) or _resolved(document, name, unit)
 
 
@@ -171,6 +173,7 @@ def _local(text: str, name: NameAt, unit: Unit) -> Declared | None:
     # `x: T`, `x, y in S`, `let x = e`, and `x` within `is V(x, y)`.
     binding = re.compile(rf"(?<![\w.]){re.escape(name.last)}(?=\s*(?:,\s*\w+\s*)*(?::|\bin\b)|\s*=(?!=))|"
                          rf"\bis\b[^:]*\(\s*(?:[\w, ]*,\s*)?{re.escape(name.last)}(?=\s*[,)])")  # fmt: skip
+    # Upwards from the name: of several bindings of one name the nearest above is meant.
     for number in range(name.span.line, around.span.line - 1, -1):
         line = lines[number - 1] if number <= len(lines) else ""
         found = binding.search(line)
@@ -220,6 +223,7 @@ def references(document: Document, name: NameAt) -> list[Span]:
     wanted = declaration(document, name)
     if wanted is None or document.loaded is None:
         return []
+    # A local is seen in its own file alone, however many modules have one of that name.
     files = [document.file] if wanted.is_local else [unit.module.file for unit in document.units]
     found: dict[Span, None] = {}
     # A module of which there are several instances has a unit for each, and one file.

@@ -158,6 +158,7 @@ def validation_cases(validation: Validation) -> list[Case]:
 
 
 def _slice_counts(validation: Validation) -> dict[str, int]:
+    # A log without slices counts as one, so that a program need not know which kind it has.
     if not validation.slices:
         return {"total": 1, validation.verdict.value: 1}
     counts = Counter(result.verdict.value for result in validation.slices)

@@ -60,6 +60,7 @@ def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
     return {
         "search_seconds": round(effort.seconds, 3),
         "cpu_seconds": round(effort.cpu, 3),
+        # A clock may not have moved in a small search.
         "states_per_second": round(sizes.distinct / effort.seconds) if effort.seconds else None,
         "duplicates": round(1 - sizes.distinct / sizes.generated, 4) if sizes.generated else None,
         "memory": effort.memory,
@@ -123,6 +124,7 @@ def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
 
 def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
     """The steps: the action with arguments and picks, the state after it, and its changes as text."""
+    # Changes are told beside the state, so that a reader need not compare two large objects.
     befores = [None, *trace.steps[:-1]]
     return [_step(kernel, before, step) for before, step in zip(befores, trace.steps, strict=True)]
 
