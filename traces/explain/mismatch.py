@@ -163,6 +163,7 @@ def _goes_on(
     ends: Sequence[SearchPath] = ended.deepest
     if isinstance(ended, Rejected):  # a search that prunes stops before the line that is wrong
         ends = _beyond_dead_ends(search, ends, search.model.plan.hidden_limit)
+    # From the deepest end, where the fewest lines are left that another state could contradict.
     deepest = max(ends, key=lambda path: path.read)
     failed = first_failed(search, Rejected((deepest,)))
     onward = reopened(search, deepest, log) if failed is not None and unlogged.may_follow(deepest.read) else None
@@ -188,6 +189,7 @@ def _onward(
 ) -> Resumption | None:
     """The violation and how to go on. In a ``log`` a line may be lost that several lines miss."""
     may_be_lost = log is not None and log.begins_in_mid_life
+    # Where a line may be lost, the resumption has to be looked for: it says whether one was.
     if options.first and not may_be_lost:
         return first_mismatch(search, rejected, writer)
     onward = resume(search, rejected, start, writer, may_be_lost=may_be_lost)
@@ -216,6 +218,7 @@ def _with_another_value(
         return None
     if onward is None or not onward.is_another_value:
         return None
+    # Only if all of the log fits with the other value: what leaves a later line over is no proof of a wrong one.
     return onward if isinstance(driver.run(onward.search, list(onward.start), options), Accepted) else None
 
 

@@ -270,6 +270,7 @@ class OpenWindow:
             # A line that is asked for takes exactly one of its instances. Switched off it takes none: its bits are open.
             acts = self.formula.all_of([place, self.present[number]])
             on = self.parts.lines[number]
+            # The usual case, in which no literal must choose: the line itself says that its step happens.
             if len(group) == 1:
                 mine = [self.formula.all_of([acts, on])]
             else:
@@ -354,9 +355,11 @@ class OpenWindow:
         needed = sorted(self.formula.core(), key=lambda each: (rank[known[each].kind], each))
         for each in tuple(needed):
             if each in needed:
+                # One at a time, because a smaller core is a better finding: two lines say more than five.
                 fewer = [other for other in needed if other != each]
                 if not self.formula.solve(fewer):
                     found = self.formula.core()
+                    # The refutation of fewer may use still fewer: what it leaves out need not be tried.
                     needed = [other for other in fewer if other in found]
         return [known[each] for each in needed]
 
@@ -409,6 +412,7 @@ def condition_of(template: Template, item: WindowItem) -> int | None:
     if condition is None:
         return None
     for each in item.rule.fields:
+        # A `let` and no substitution: equal lines give equal conditions, whose gates the template keeps.
         value = k.Const(each.binder.type, item.observation.bound[each.binder.name])
         condition = k.LetIn(condition.type, each.binder, value, condition)
     return template.condition(condition)
@@ -477,6 +481,7 @@ def _slots(formula: BlockFormula, before: Sequence[Sequence[int]]) -> list[dict[
     """For each place in the order, the literals that say which line is there."""
     gates, required = Gates(), list[Sequence[int]]()
     found = list(places(gates, before, required.append))
+    # Each literal once and in order, so that the solver's variables are the same in each run.
     roots = dict.fromkeys(each for every in (*(slot.values() for slot in found), *required) for each in every)
     literals = formula.place(block_of(gates, tuple(roots)), {})
     reported = dict(zip(roots, literals, strict=True))

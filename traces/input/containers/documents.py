@@ -79,6 +79,7 @@ class _Walk:
         at = self._blanks(at + 1)
         while not self.cut and at < len(self._text) and self._text[at] != "]":
             at = self._blanks((yield from self._value(at, rest, beside)))
+        # An array that is open at the end of the text was cut, even if its last element is whole.
         self.cut = self.cut or at >= len(self._text)
         return at + 1
 
@@ -111,6 +112,7 @@ class _Walk:
     def _key(self, at: int) -> tuple[str, int]:
         try:
             key, at = _DECODER.raw_decode(self._text, at)
+        # A document may be nested deeper than Python's stack, on purpose or by damage.
         except (ValueError, RecursionError):
             self.cut = True
             return "", len(self._text)
@@ -143,6 +145,7 @@ class _Walk:
         if isinstance(content, str):
             content = {"message": content}
         if self._columns:
+            # A row may be shorter or longer than its head: what has a name is read.
             content = dict(zip(self._columns, content, strict=False)) if isinstance(content, list) else None
         if self._pairs:
             content = _named(content, *self._pairs) if isinstance(content, list) else None

@@ -161,6 +161,7 @@ class Unwrapper:
 
     def _learn(self, line: bytes) -> None:
         content = self._object_of(line)
+        # An event is kept as an object with all its fields, of which a shape knows those of a record alone.
         if content is not None and not self._is_event(content) and not self._incomplete:
             shape = self._objects.shape_of(line, content)
             if shape is not None:
@@ -171,6 +172,7 @@ class Unwrapper:
         items, walk = items_of(container, data)
         layers, number, counted = self._wrapping.layers, 1, 0
         for offset, content in items:
+            # From the last item on: to count from the beginning each time would take the square of a document's length.
             number += data.count(b"\n", counted, offset)
             counted = offset
             if isinstance(content, bytes):
@@ -233,6 +235,7 @@ class Unwrapper:
             if whole:
                 yield number + 1, offset, whole
                 number, offset = number + whole.count(b"\n"), offset + end
+            # The rest of a line without an end is not kept: a binary file may be one line of gigabytes.
             while len(rest) > self._limits.record:
                 number += 1
                 size, after = self._skip(stream, len(rest))
@@ -332,6 +335,7 @@ class Unwrapper:
             if opened.origin != NOBODY:
                 origin = opened.origin if origin == NOBODY else _inner(opened.origin, origin)
             time = time if opened.time is None else opened.time
+            # Cells of a table were decoded with escapes, so that bytes which are no UTF-8 come back as they were.
             text = opened.text.encode("utf-8", "surrogateescape" if self._table is not None else "replace")
             if self._incomplete or not text.endswith(b"\n"):
                 whole = self._completed(text, number, offset, origin, cut=not text.endswith(b"\n"))
@@ -373,6 +377,7 @@ class Unwrapper:
         if origin in self._incomplete:
             before, number, offset = self._incomplete.pop(origin)
             text = before + text
+        # A collector that marks each line as cut would else make one line of all of them.
         if cut and len(text) <= self._limits.record:
             self._incomplete[origin] = text.removesuffix(b"\n"), number, offset
             return None
@@ -436,6 +441,7 @@ def _with_groups(group: Mapping[str, bytes | None], origin: Origin, time: object
         (value.decode("utf-8", "replace") if (value := group.get(name)) else before)
         for name, before in zip(("node", "role", "run", "path"), origin, strict=True)
     )
+    # A path of Windows, which may have been collected on any system.
     path = path.replace("\\", "/")
     if role.endswith(".log") and not path:
         role, path = "", role  # what syslog calls a program may be the file that was forwarded
