@@ -82,7 +82,7 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     everyday(
         [
             *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
-            *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in (*LATE[:2], "broker-2 only")),
+            *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1", "kraft-4.4.0") for cut in (*LATE[:2], "broker-2 only")),
             *((each, "last third of every file") for each in ("A9", "B1")),
         ],
         1,
@@ -225,6 +225,14 @@ def test_a_partition_whose_leader_never_came_to_lead_rests_on_writes_without_a_l
     supposed = {each.name: each.rests_on for each in found.slices if each.rests_on is not None}
     assert list(supposed) == ["again-1#4"]
     assert "no line tells of its beginning" in supposed["again-1#4"]
+
+
+@pytest.mark.slow
+def test_eligible_replicas_are_supposed_where_nobody_is_in_sync(tmp_path: Path) -> None:
+    """Only `controller.log` tells that they are enabled (KIP-966)."""
+    logs = unpacked("kraft-4.4.0", tmp_path)
+    found = answer([path for path in logs.rglob("*.log") if path.name != "controller.log"])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.CONSISTENT, (), ())
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from math import inf
 from typing import NamedTuple
 
@@ -110,9 +111,13 @@ class _Inference:
         self._own = own = data()["quorum"]
         fields = {own["name"], own["number"], own["run"], own["term"], own["winner"]}
         naming = {field for table in ("naming", "acting", "names") for field in own[table].values()}
-        self._facts = all_facts(reading, frozenset(fields | naming))
+        shown = own["shown"]
+        self._facts = all_facts(reading, frozenset({*fields, *naming, *shown["empty"].values()}))
         self._begin = self._facts[0].time if self._facts else 0
         self._lost = {run for run, _ in lost_starts(reading)}
+        # A build may call its version `unknown`.
+        major = [int(version.partition(".")[0]) for version in reading.versions if version[:1].isdecimal()]
+        self._oldest = min(major, default=shown["since"])
         self._read = {member for node in reading.nodes for member in node.brokers}
         self._commanding = _spans(reading, own["commanding"])
 
@@ -176,6 +181,11 @@ class _Inference:
         for kind, fact in logged.items():
             text = f"supposed: {kind} was as it is logged later"
             yield UntimedEvent(kind, fact.event.fields, self._begin, fact.event.record.place, text)
+        shown = self._own["shown"]
+        showing = (each for each in self._facts if each.get(shown["empty"].get(each.event.kind, "")) == ())
+        for fact in islice(showing, self._oldest >= shown["since"]):
+            text = f"supposed: {shown['rule']}, as a line shows"
+            yield UntimedEvent(shown["rule"], shown["fields"], self._begin, fact.event.record.place, text)
 
     def unread(self) -> Iterator[UntimedEvent]:
         """An event for each voter whose votes were not read, and for each leader whose records were not read.

@@ -32,6 +32,26 @@ def out_of_order_lines(model: TraceModel, lines: Sequence[OrderedObservation], l
         removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
 
 
+def is_replayed(
+    model: TraceModel,
+    line: OrderedObservation,
+    lines: Sequence[OrderedObservation],
+    misplaced: Sequence[OrderedObservation],
+) -> bool:
+    """Whether a misplaced line repeats what was written before the first version that the others tell of: its process
+    names the action, and has said nothing of a later version. A process that starts reads again what was written.
+    """
+    number = number_of(model, line)
+    if number is None or not line.observation.names_action:
+        return False
+    run = line.observation.event.run
+    placed = [number_of(model, each) for each in lines if each not in misplaced]
+    said = (number_of(model, each) for each in lines if each.observation.event.run == run and each.index < line.index)
+    return all(each is None or number < each for each in placed) and all(
+        each is None or each <= number for each in said
+    )
+
+
 def _conflicts(model: TraceModel, numbered: Sequence[Numbered], late: float) -> dict[OrderedObservation, set[int]]:
     """For each line, the lines that contradict its version: lower ones that are certainly later, or higher ones
     certainly earlier.

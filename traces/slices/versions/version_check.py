@@ -14,7 +14,7 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery
-from assay.traces.slices.versions.out_of_order import out_of_order_lines
+from assay.traces.slices.versions.out_of_order import is_replayed, out_of_order_lines
 from assay.traces.slices.versions.unlogged_state import UnloggedStates
 from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
@@ -449,7 +449,8 @@ class SliceCheck:
         for line in misplaced:
             if self.partial:  # it may repeat a write that was made before the logs begin
                 self.found.begun = self.found.begun or line
-                self.found.passed_over.append(line)
+                if not is_replayed(self.history.model, line, self.lines, misplaced):
+                    self.found.passed_over.append(line)
                 continue
             start, after, _ = self._closest(line)
             violation = self.blamer.disagreement(self.history, line, start, after, "observe")
