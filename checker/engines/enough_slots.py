@@ -8,15 +8,15 @@ step that does ends the search, which begins again with twice the slots (docs/de
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TypeGuard, TypeVar
+from typing import TypeVar
 
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.options import SearchOptions
 from assay.checker.report import Report
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import SetType, Type
+from assay.grammar.kernel.types import MapType, SetType, Type
 
 FEWEST_SLOTS = 32
 MOST_SLOTS = 128
@@ -31,7 +31,7 @@ Search = Callable[[k.Kernel, SearchOptions], Report | None]
 def search_in_slots(kernel: k.Kernel, options: SearchOptions, search: Search) -> Report | None:
     """The report of a search of the kernel with enough slots in its large sets; None where it has none, or ``search``
     finds that it cannot be compiled, or there would be too many slots."""
-    large = {each.name: each.type.item for each in kernel.variables if _is_large(each.type)}
+    large = {each.name: each.type for each in kernel.variables if _slotted(each.type, MOST_SLOTS) != each.type}
     # The abstract side of a refinement is compared with this one, and its sets have no slots.
     if not large or kernel.refinements:
         return None
@@ -40,7 +40,7 @@ def search_in_slots(kernel: k.Kernel, options: SearchOptions, search: Search) ->
     begun = time.monotonic() if options.started is None else options.started
     chosen = replace(options, started=begun, never_cut=labels)
     for slots in _doubled(FEWEST_SLOTS, MOST_SLOTS):
-        types = {name: SetType(item, slots) for name, item in large.items()}
+        types = {name: _slotted(type_, slots) for name, type_ in large.items()}
         report = search(_InSlots(types).of(kernel), chosen)
         if report is None:
             return None
@@ -49,8 +49,25 @@ def search_in_slots(kernel: k.Kernel, options: SearchOptions, search: Search) ->
     return None
 
 
-def _is_large(type_: Type) -> TypeGuard[SetType]:
-    return isinstance(type_, SetType) and type_.capacity is None and cardinality(type_.item) > MANY
+def _slotted(type_: Type, slots: int) -> Type:
+    """The type with a capacity for a large set without one, also where each key of a map has such a set."""
+    match type_:
+        case SetType(item, None) if cardinality(item) > MANY:
+            return SetType(item, slots)
+        case MapType(value=value):
+            # One of several sets has fewer elements than the only one.
+            return replace(type_, value=_slotted(value, max(1, slots // 4)))
+        case _:
+            return type_
+
+
+def _place(type_: Type, path: Sequence[k.AtKey | k.AtField]) -> Type | None:
+    """The type of a place in a variable; None inside of what has no slots."""
+    for each in path:
+        if not isinstance(type_, MapType) or not isinstance(each, k.AtKey):
+            return None
+        type_ = type_.value
+    return type_
 
 
 def _doubled(first: int, last: int) -> Iterator[int]:
@@ -62,7 +79,7 @@ def _doubled(first: int, last: int) -> Iterator[int]:
 class _InSlots:
     """Copies of nodes in which some variables have other types."""
 
-    def __init__(self, types: Mapping[str, SetType]) -> None:
+    def __init__(self, types: Mapping[str, Type]) -> None:
         self._types = types
         # By identity, so that what is shared stays shared. Each holds its node, whose address is not used again then.
         self._made: dict[int, tuple[object, object]] = {}
@@ -89,8 +106,8 @@ class _InSlots:
         match node:
             case k.Variable(name) | k.StateVar(name=name) if name in self._types:
                 changed["type"] = self._types[name]
-            case k.Assign(variable=name, path=()) if name in self._types:
-                changed["type"] = self._types[name]
+            case k.Assign(variable=name, path=path) if name in self._types:
+                changed["type"] = _place(self._types[name], path) or node.type
             case _:
                 pass
         return replace(node, **changed) if changed else node  # type: ignore[arg-type]

@@ -88,6 +88,36 @@ def test_the_answer_is_that_of_a_search_without_slots(
     assert len(few_slots) > 1
 
 
+INBOXES = """
+enum Node: A, B
+record Message: origin: Node, log: seq[0 .. 7, max 3]
+state:
+    inbox: map[Node, set[Message]] = [n -> {}]
+    log: map[Node, seq[0 .. 7, max 3]] = [n -> []]
+action write(n: Node):
+    bound short: log[n] == []
+    log[n] := log[n] + [1]
+action send(n: Node, m: Node):
+    inbox[m] := inbox[m] + {Message(n, log[n])}
+action receive(n: Node):
+    pick m in inbox[n]
+    log[n] := m.log
+action clear:
+    inbox := [n -> {m in inbox[n] if m.log != []}]
+invariant few: forall n in Node: count(inbox[n]) <= 6
+"""
+
+
+@pytest.mark.parametrize("slots", [4, 32])
+def test_each_key_of_a_map_may_have_a_large_set(tmp_path: Path, few_slots: list[int], slots: int) -> None:
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(enough_slots, "FEWEST_SLOTS", slots)
+        answer = check(load_text(INBOXES).kernel, SearchOptions(keep_going=True), cache=tmp_path)
+    assert answer.report.engine == "native"
+    assert essence(answer.report) == essence(reference(load_text(INBOXES).kernel, SearchOptions(keep_going=True)))
+    assert (len(few_slots) > 1) == (slots < 32)
+
+
 def test_a_search_whose_slots_are_too_few_ends_with_the_level(tmp_path: Path, few_slots: list[int]) -> None:
     check(kernel(), SearchOptions(keep_going=True), cache=tmp_path)
     assert few_slots == sorted(few_slots)
