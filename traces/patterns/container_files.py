@@ -53,8 +53,9 @@ def containers_of(contents: Iterable[Mapping[str, Any]]) -> Containers:
 
 
 def _noise(texts: Sequence[str]) -> Iterator[re.Pattern[bytes]]:
-    """The patterns as one, which is faster, but for those that would change in it: groups are counted and named, and
-    flags in front are those of a whole pattern.
+    """The patterns as one, which is faster, but for those that would change in it.
+
+    Groups are counted and named, and flags in front are those of a whole pattern.
     """
     alone = [text for text in texts if text.startswith("(?") or re.compile(text).groups]
     joined = "|".join(f"(?:{text})" for text in texts if text not in alone)

@@ -79,8 +79,10 @@ def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[
         )
 
 
-def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:
-    """Partitions without a leader to the end of the logs, by the replicas that are allowed to lead them."""
+def _leaderless(
+    reading: LogReading, lines: list[TroubleLine]
+) -> tuple[dict[str, TroubleLine], dict[str, tuple[object, ...]]]:
+    """The last line about each partition that has no leader to the end of the logs, and the ISRs that lines state."""
     last = {line.partition: line for line in lines}
     isr: dict[str, tuple[object, ...]] = {}
     kinds = frozenset({"BecameLeader", "BecameFollower", "TopicDeletion", "IsrUpdated"})
@@ -98,6 +100,12 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
         own = event.fields.get("isr")
         if isinstance(own, tuple) and own:
             isr[name] = own
+    return last, isr
+
+
+def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:
+    """Partitions without a leader to the end of the logs, by the replicas that are allowed to lead them."""
+    last, isr = _leaderless(reading, lines)
     ends = max((event.record.time or 0 for event in reading.of_kinds(_LAST)), default=0)
     stopped = [event.record.time or 0 for event in reading.of_kinds(frozenset({"SignalReceived"}))]
     by_brokers: dict[tuple[object, ...], list[str]] = {}
