@@ -6,7 +6,8 @@ type                JSON
 ``bool``, integers  ``true``, ``3``; an integer of more than 4,000 digits is a text
 element of a set    its name, ``"b1"``
 ``T?``              ``null``, or the value; ``{"some": …}`` where T is an option itself
-enum                the variant's name, ``{"variant": name, field: …}`` with a payload
+enum                the variant's name, ``{"variant": name, field: …}`` with a payload;
+                    ``{"variant": name, "fields": {field: …}}`` if a field is called ``variant``
 record              ``{field: …}``
 ``set``, ``seq``    an array, of a set in canonical order
 ``bag``             an array in canonical order, with repetitions
@@ -28,6 +29,7 @@ from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 VARIANT = "variant"
+FIELDS = "fields"
 SOME = "some"
 
 
@@ -48,7 +50,9 @@ def to_json(value: Value, type_: t.Type) -> Any:
             return read.name
         case t.EnumType(_, variants):
             fields = next(each.fields for each in variants if each.name == read.variant)
-            return {VARIANT: read.variant, **_object(read.payload, fields)} if fields else read.variant
+            own = _object(read.payload, fields)
+            # A field of that name would take the place of the variant.
+            return {VARIANT: read.variant, **({FIELDS: own} if VARIANT in own else own)} if own else read.variant
         case t.RecordType("", fields):
             return [to_json(each, field.type) for each, field in zip(read.fields, fields, strict=True)]
         case t.RecordType(_, fields):
@@ -145,7 +149,9 @@ def _variant(data: Any, variants: tuple[t.VariantType, ...], type_: t.Type) -> V
     name = data if isinstance(data, str) else _key(data, VARIANT, type_)
     for variant in variants:
         if variant.name == name and bool(variant.fields) is isinstance(data, dict):
-            return VariantValue(name, _fields(data, variant.fields, type_) if variant.fields else ())
+            nested = any(field.name == VARIANT for field in variant.fields)
+            own = _key(data, FIELDS, type_) if nested else data
+            return VariantValue(name, _fields(own, variant.fields, type_) if variant.fields else ())
     raise _not(data, type_)
 
 

@@ -205,7 +205,7 @@ def packed(logged: EncodedStatements, rule: k.TraceRule, layout: RowLayout, word
             case FieldValues(every, numbers):
                 fitting, codes = _codes(every, field.binder.type, place, words)
                 fits &= fitting[numbers]
-                # other.
+                # Each field has bits of its own, which no other one sets.
                 rows |= codes[numbers]
     return logged.positions[fits], rows[fits]
 

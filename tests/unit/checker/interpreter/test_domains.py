@@ -28,6 +28,7 @@ MODE = t.EnumType(
         t.VariantType("Away", (t.FieldType("by", NODE), t.FieldType("ok", t.BOOL))),
     ),
 )
+OWN = t.EnumType("Own", (t.VariantType("A", (t.FieldType("variant", NODE),)), t.VariantType("fields", ())))
 PAIR = t.RecordType("Pair", (t.FieldType("left", SMALL), t.FieldType("right", t.OptionType(NODE))))
 
 SIZES = [
@@ -36,6 +37,7 @@ SIZES = [
     (t.RangeType(2, 1), 0),
     (NODE, 2),
     (MODE, 1 + 3 + 4),
+    (OWN, 3),
     (PAIR, 9),
     (t.OptionType(t.OptionType(NODE)), 4),
     (t.SetType(SMALL), 8),
