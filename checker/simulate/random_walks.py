@@ -160,12 +160,18 @@ class Simulation(EngineSearch, Generic[B]):
         try:
             while self.initial and not self._is_enough():
                 self._round()
+                self._end_if_cut()
         finally:
             self.bounds.update({label: hits for label, hits in self.engine_walkers.bounds() if hits})
             self.engine_walkers.note_coverage()
         if self.initial:
             # Walks never show that a property holds, so each simulation is a search that was stopped.
             raise Stopped(self._what_was_done())
+
+    def _end_if_cut(self) -> None:
+        hit = Counter(dict(self.engine_walkers.bounds())) + self.bounds
+        if not self.options.never_cut.isdisjoint(hit):
+            raise Stopped("a set has too few slots")
 
     def _round(self) -> None:
         """Make waves side by side. The first round is one wave: most mistakes show in it, and most runs have no

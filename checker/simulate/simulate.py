@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.checker.coverage import coverage
-from assay.checker.engines.engine_selection import Engine, compile_or_decline
+from assay.checker.engines.engine_selection import Engine, compile_kernel, compile_or_decline
+from assay.checker.engines.enough_slots import search_in_slots
+from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Report, Statistics
@@ -17,7 +21,7 @@ from assay.checker.simulate.native_walkers import CompiledWalkers
 from assay.checker.simulate.random_walks import Simulation, Walks
 from assay.checker.simulate.walkers import InterpretedWalkers
 from assay.grammar.current_work import answering
-from assay.grammar.diagnostics.diagnostic import Diagnostic
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.lazy_dataclass import dataclass
 
@@ -52,7 +56,43 @@ def simulate(
     Raises ``SpecError`` as ``engine_selection.check`` does.
     """
     chosen, texts = options or SearchOptions(), sources or {}
-    compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
+    try:
+        compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
+    except SpecError:
+        found = None if engine == "reference" else _in_slots(kernel, walks, chosen, texts, cache)
+        if found is None:
+            raise
+        return found
+    if compiled is None and engine != "reference":
+        found = _in_slots(kernel, walks, chosen, texts, cache)
+        if found is not None:
+            return found
+    return replace(_walked(kernel, walks, chosen, texts, compiled), declined=declined)
+
+
+def _in_slots(
+    kernel: Kernel, walks: Walks, options: SearchOptions, sources: Sources, cache: Path | None
+) -> Simulated | None:
+    """Walks of the native engine with slots for sets that are too large for bits, where that helps."""
+    made = list[Simulated]()
+
+    def search(slotted: Kernel, wanted: SearchOptions) -> Report | None:
+        try:
+            with deep_recursion(slotted):
+                compiled = compile_kernel(slotted, wanted, cache, hurry=True)
+        except (UnsupportedError, SpecError):
+            return None
+        made.append(_walked(slotted, walks, wanted, sources, compiled))
+        return made[-1].report
+
+    with deep_recursion(kernel):
+        report = search_in_slots(kernel, options, search)
+    return None if report is None else replace(made[-1], report=report)
+
+
+def _walked(
+    kernel: Kernel, walks: Walks, chosen: SearchOptions, texts: Sources, compiled: Compiled | None
+) -> Simulated:
     with deep_recursion(kernel):
         model = Model(kernel)
         # Without a transition property no step is judged, and the reference evaluator need not look at them.
@@ -79,4 +119,4 @@ def simulate(
         simulation.stopped,
         simulation.interrupted,
     )
-    return Simulated(report, walks, simulation.walks, simulation.ended, simulation.more_states, declined)
+    return Simulated(report, walks, simulation.walks, simulation.ended, simulation.more_states)

@@ -12,7 +12,9 @@ from assay.checker.engines.engine_selection import check
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.options import SearchOptions
-from assay.checker.report import Report
+from assay.checker.report import Outcome, Report
+from assay.checker.simulate.random_walks import Simulation, Walks
+from assay.checker.simulate.simulate import simulate
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_text
@@ -140,3 +142,20 @@ def test_a_checkpoint_is_of_one_search(tmp_path: Path, few_slots: list[int]) -> 
     with pytest.raises(SpecError, match="E823"):
         check(kernel(), SearchOptions(checkpoint=tmp_path / "kept"), cache=tmp_path)
     assert not few_slots
+
+
+def test_walks_have_enough_slots_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = list[frozenset[str]]()
+    run = Simulation.run
+
+    def noted(walks: Simulation[Any]) -> None:
+        tried.append(walks.options.never_cut)
+        run(walks)
+
+    monkeypatch.setattr(Simulation, "run", noted)
+    monkeypatch.setattr(enough_slots, "FEWEST_SLOTS", 2)
+    found = simulate(kernel(), Walks(number=300, depth=20), SearchOptions(keep_going=True, threads=1), cache=tmp_path)
+    assert (found.report.engine, found.declined, found.report.bounds) == ("native", None, {})
+    assert found.report.kernel == kernel()
+    assert tried == [{"capacity of messages", "capacity of others"}] * 2
+    assert {p.name for p in found.report.properties if p.outcome is Outcome.VIOLATED} == {"grows"}
