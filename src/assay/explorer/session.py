@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from threading import RLock
@@ -291,7 +292,8 @@ def _number(data: dict[str, Any], name: str, otherwise: int) -> int:
         raise ExplorerError(f"`{name}` is no number")
     if value < 0:
         raise ExplorerError(f"`{name}` is missing or negative")
-    return value
+    # No list is longer, and `islice` refuses what is beyond.
+    return min(value, sys.maxsize)
 
 
 def _matches(search: str, text: str) -> bool:

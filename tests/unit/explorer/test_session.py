@@ -193,6 +193,7 @@ def test_initial_states_come_in_pages_with_a_count_and_are_searched() -> None:
         ("take", {"node": 0, "number": 99}),
         ("take", {"node": 0}),
         ("begin", {"number": 7}),
+        ("begin", {"number": 10**30}),
         ("evaluate", {"node": 0, "text": "wating"}),
         ("steps", {"node": 0, "search": "work(1, 2, 3)"}),
         ("open", {"trace": 3}),
