@@ -112,6 +112,7 @@ def eventually(operand: Formula) -> Formula:
     """The operand holds now or later. ``eventually always f`` and ``always eventually f`` absorb a further
     ``eventually``."""
     match operand:
+        # Each operator that is left out halves an automaton, whose size is exponential in the formula.
         case Truth() | Until(Truth(True), _) | Release(Truth(False), Until(Truth(True), _)):
             return operand
         case _:

@@ -199,6 +199,7 @@ class BuchiProduct:
             region = whole.subgraph(regions.pop())
             for component in nx.strongly_connected_components(region):
                 rest = self._without_unfair(region.subgraph(component))
+                # Nothing was left out: a way around all of the component collects every mark that it has.
                 if rest == component:
                     number -= 1
                     found[list(component)] = number
@@ -208,6 +209,7 @@ class BuchiProduct:
 
     def _without_unfair(self, component: nx.MultiDiGraph[int]) -> set[int]:
         """The nodes of the component through which a fair cycle may go, judging by the marks of the whole component."""
+        # A single node without an edge to itself is a component, and no cycle.
         if not component.number_of_edges():
             return set()
         of_kind, asked = self.tables.marks.of_kind, self.tables.marks.asked
@@ -246,6 +248,7 @@ class BuchiProduct:
         return self._inside(start, lambda node, _: node == goal, fairs)
 
     def _inside(self, start: int, wanted: Callable[[int, frozenset[int]], bool], fairs: Fairs) -> list[int]:
+        # Within one component: on a way through others a cycle would not come back.
         inside = set(np.flatnonzero(fairs.component == fairs.component[start]).tolist())
         return self._search([start], inside, wanted, stopping=fairs.stopping)
 

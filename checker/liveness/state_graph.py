@@ -95,6 +95,7 @@ class _Drawing:
 
     def graph(self, initial: int) -> LabelledGraph:
         kinds, labels = Numbering(), Numbering()
+        # First, so that label 0 is no event: `BuchiProduct.steps` takes it for staying in a state.
         labels.number(frozenset())
         targets: list[int] = []
         label_numbers: list[int] = []
@@ -127,6 +128,7 @@ class _Drawing:
             events = self._events(action.node.name, arguments)
             if isinstance(outcome, Cut):
                 cut |= events
+            # A step that changes nothing is no occurrence: fairness would else be satisfied by doing nothing.
             elif isinstance(outcome, Successor) and outcome.state != state:
                 enabled |= events
                 # One step for each target: it is an occurrence of all instances that lead there.

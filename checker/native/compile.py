@@ -61,6 +61,7 @@ class BetterCode:
         self._begun: float | None = None
         self._building: BuildProcess | None = None
         self._turn = threading.Lock()
+        # A fork has a copy of the lock, which may be held for ever in it.
         self._process = os.getpid()
         self.is_wanted = True
 
@@ -139,6 +140,7 @@ class NativeProgram:
         self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
         # Each module has a halt flag of its own, and older code may still be running, so all loaded objects are kept.
         self._loaded.append(loaded)
+        # New code begins with its flag down, even if calls were cancelled before it was loaded.
         self.halt(self._halted)
 
     @property
@@ -205,6 +207,7 @@ class NativeProgram:
 
     def canonical(self, rows: Rows) -> Rows:
         """The representatives of rows; the rows themselves where the program was made without a symmetry."""
+        # Canonical rows are written in place, and the caller's rows are states of its search.
         result = rows.copy()
         if self._canonical is not None:
             self._canonical(result.ctypes.data, len(result))

@@ -80,6 +80,7 @@ def from_json(data: Any, type_: t.Type) -> Value:
     """The value of the type that the JSON represents. Raises ``NotOfType``."""
     value = _read(data, type_)
     try:
+        # The form alone was read: ranges and capacities of the model may be narrower than when it was saved.
         return conform(value, type_)
     except (Undefined, CapacityExceeded):
         raise _not(data, type_) from None

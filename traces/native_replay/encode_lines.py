@@ -102,6 +102,7 @@ class _Fields:
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
         self._events, self._more = events, more
         self._own = list(map(attrgetter("fields"), events))
+        # All fields of a line at once: each rule asks for several of them, and each reading decodes anew.
         if LineFields in set(map(type, self._own)):
             self._own = [own.read() if own.__class__ is LineFields else own for own in self._own]
         self._known: dict[str, list[Field | _Absent]] = {}
@@ -146,6 +147,7 @@ def _logged(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> 
     for each, own in zip(rule.fields, given, strict=True):
         if _Absent in fields.types(each.field):
             there &= np.array([value is not _ABSENT for value in own], np.bool_)
+    # A line without a field that a rule needs is no line of that rule; another rule may still take it.
     if not there.all():
         kept = np.flatnonzero(there).tolist()
         given = [[own[each] for each in kept] for own in given]

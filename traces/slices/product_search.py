@@ -103,6 +103,7 @@ class WholeModel(WrittenModel):
         slice_ = dict(item.observation.values).get(EVERY_SLICE)
         if found or slice_ is None:
             return found
+        # Only now, because most lines need no hidden step, and what matters to an item is a fixed point.
         names = self._that_matter(item)
         most = max(self._tried, item.unseen if isinstance(item, WrittenItem) else 0)
         routes: dict[int, tuple[Taken, ...]] = {state: ()}
@@ -136,6 +137,7 @@ class WholeModel(WrittenModel):
         if found is None:
             read = set[str]().union(*(_read_by(self.kernel, rule) for rule in IdentitySet(rules)))
             names: set[str] = set()
+            # An action may matter only to another one that matters: as many in a row as may be hidden.
             for _ in range(self._tried):
                 names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
                 read |= {read for name in names for read in read_by(self.kernel.action(name).body)}
@@ -360,6 +362,7 @@ class _Built:
                     self._require(each.item, theirs[before - 1].item)
 
     def _require(self, item: int, before: int) -> None:
+        # Two lines of one update are one item, which cannot come before itself.
         if item != before:
             self._requires[item].add(before)
 

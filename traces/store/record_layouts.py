@@ -109,6 +109,7 @@ class DigitPositions:
         for layout in layouts[self._count :]:
             count, begin = self._count, int(self.first[self._count])
             end = begin + len(layout.digits)
+            # Twice as long each time, so that adding one layout after the other stays linear.
             if count + 1 == len(self.first):
                 self.first, self.writers = longer(self.first, 2 * count + 2), longer(self.writers, 2 * count + 1)
             if end > len(self.places):
@@ -152,6 +153,7 @@ class RecordLayouts:
         It is cached by the identity of the function, so pass the same function each time.
         """
         found = self._evaluated.get(ask)
+        # Layouts are only ever added: what was evaluated for the first ones stays true.
         if found is None or len(found) < len(self.layouts):
             self._evaluated[ask] = np.array([ask(layout) for layout in self.layouts])
         return self._evaluated[ask]

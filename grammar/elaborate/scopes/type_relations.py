@@ -131,6 +131,7 @@ def join(left: Type, right: Type) -> Type | None:
             item = join(a, b)
         case _:
             return _join_plain(left, right)
+    # An option on one side is enough: a value without one is wrapped where the common type wants it.
     return None if item is None else OptionType(item)
 
 
@@ -164,6 +165,7 @@ def _join_plain(left: Type, right: Type) -> Type | None:
 
 def _join_maps(left: MapType, right: MapType) -> Type | None:
     key, value = _join_inside(left.key, right.key), _join_inside(left.value, right.value)
+    # A total map has every key and a partial one need not: neither is a case of the other.
     if key is None or value is None or left.partial != right.partial:
         return None
     return MapType(key, value, _capacity(left, right), left.partial)
@@ -207,6 +209,7 @@ def type_text(type_: Type) -> str:
             return f"({', '.join(type_text(field.type) for field in fields)})"
         case EnumType(name) | RecordType(name):
             return name
+        # The only value is known by its word; a type for it would be a guess.
         case OptionType(UnknownType()):
             return "none"
         case OptionType(item):

@@ -161,6 +161,7 @@ class ExplorerSession:
         """A page of the refused instances with their reasons."""
         listing = self._listing(self._stand(data), "refused", data)
         offset = _number(data, "offset", 0)
+        # One more than a page: whether there is another page is known then.
         listing.grow(offset + PAGE + 1)
         page = listing.found[offset : offset + PAGE]
         more = len(listing.found) > offset + PAGE or not (listing.complete or len(listing.found) == MOST_LISTED)
