@@ -59,6 +59,7 @@ def load_spec(
     """
     folders = Folders(bundled_specs() if search is None else tuple(search))
     place = Path(path)
+    # What is no file is left to the reader of modules, which says what is wrong with it.
     if added and place.is_file():
         # At the end, so that the lines of the file keep their numbers.
         text = "\n".join([place.read_text(encoding="utf-8") if text is None else text, *added, ""])

@@ -78,6 +78,7 @@ class InterpretedWalkers:
         self._numbers = {action.node.name: at for at, action in enumerate(model.steps)}
         self._successors: list[State] = []
         self._cuts: dict[str, int] = {}
+        # By type and once: to look through each state for a sign would cost more than its hash.
         self._has_negative = any(_may_be_negative(each.type) for each in model.kernel.variables)
 
     def place(self, states: list[State]) -> list[State]:

@@ -113,12 +113,14 @@ def run_and_wait(spark: SparkSession, work: Callable[[], T], check_stop: Callabl
     """The answer of a job. ``check_stop`` is called while it runs; an exception from it cancels the job and is
     raised. Raises ``JobFailedError``.
     """
+    # A list, because a job may answer None.
     answers: list[T] = []
     running = BackgroundJob(spark, lambda: answers.append(work()), description)
     try:
         while not running.ended:
             running.wait(SECONDS)
             check_stop()
+    # Ctrl-C too: a job that nobody waits for would go on on the cluster.
     except BaseException:
         running.cancel()
         raise
@@ -138,5 +140,6 @@ def job_failure(error: Exception) -> JobFailedError:
     lines = [
         line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))
     ]
+    # The last cause is the first one in time: those above it only say that something below has failed.
     blamed = [line for line in lines if BLAME.search(line)] or lines or [type(error).__name__]
     return JobFailedError(blamed[-1][:LONGEST])

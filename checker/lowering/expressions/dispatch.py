@@ -73,6 +73,7 @@ class Lowering:
 
     def fail_if(self, condition: Scalar) -> None:
         """Record that the expression being translated is undefined under this condition."""
+        # A condition that is known to be false is none: most expressions are defined whatever the state is.
         if condition.known != 0:
             self.undefined.append(condition)
 
@@ -173,6 +174,7 @@ class Lowering:
         if test.known is not None:
             # The other branch is not translated; in this model it may be too large to compile.
             return self.lower(node.then if test.known else node.otherwise)
+        # Both sides are computed, so that there is no branch; what is undefined counts on the taken side alone.
         yes = self.under(test, lambda: self.lower(node.then))
         no = self.under(self.code.invert(test), lambda: self.lower(node.otherwise))
         return choose(self.code, test, yes, no)

@@ -61,6 +61,7 @@ class Lassos:
         base, width = self._loops.base, len(self._loops.system.state)
         rows = [base.row(state) for state in starts]
         if len(rows) == 1:
+            # Nothing is saved yet in the first frame.
             return [*rows[0], *[0] * (width - len(base.state))]
         bits = self._gates.inputs(len(base.state))
         self._must.append([self._clauses.literal(is_initial(self._gates, bits, rows))])
@@ -73,6 +74,7 @@ class Lassos:
 
     def look(self, steps: int) -> None:
         """Look at all runs that return after at most ``steps`` steps. Raises ``NoAnswerError`` as the solver does."""
+        # From where the last call ended: each length is looked at once.
         while len(self._frames.frames) <= steps and self.open:
             self._frames.extend()
             self._ask(len(self._frames.frames) - 1)
@@ -86,6 +88,7 @@ class Lassos:
         # One question about all of them first: at most lengths nothing is decided.
         if self._solve(self._gates.any_of(literals.values())) is None:
             return
+        # What has no value first: a property that is undefined on the way is not refuted by the rest of the run.
         for question, literal in sorted(literals.items(), key=lambda each: each[0].kind != NO_VALUE):
             model = None if question.name in self.decisions else self._solve(literal)
             if model is None:

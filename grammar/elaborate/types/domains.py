@@ -137,6 +137,7 @@ def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetTyp
     was read."""
     # Ends that read the state have no constant. The set is then one of any integers, and only the state tells which.
     least, most = constant(low), constant(high)
+    # An empty interval has no narrowest type.
     if isinstance(least, int) and isinstance(most, int) and least <= most:
         return SetType(RangeType(least, most, sized))
     return SetType(INT)

@@ -82,6 +82,7 @@ class SliceCheck:
 
     def run(self) -> SliceFindings:
         """Check all observations."""
+        # Before anything is searched: one line in a wrong place would make all behind it mismatches.
         misplaced = out_of_order_lines(self.history.model, self.lines, self.late)
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
