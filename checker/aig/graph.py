@@ -82,6 +82,7 @@ class Gates:
 
     def choose(self, test: int, yes: int, no: int) -> int:
         """``yes`` or ``no``."""
+        # Folded here, as in `both`: constants come forward through many frames, and gates of them would stay.
         if yes == no:
             return yes
         if test <= TRUE:
@@ -97,6 +98,7 @@ class Gates:
         return self._tree([literal ^ 1 for literal in literals]) ^ 1
 
     def _tree(self, level: list[int]) -> int:
+        # As a balanced tree: a chain of a thousand gates would be a thousand levels deep for whoever walks it.
         while len(level) > 1:
             pairs = [self.both(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
             level = [*pairs, level[-1]] if len(level) % 2 else pairs
@@ -108,6 +110,7 @@ class Gates:
         stack = [literal]
         while stack:
             each = stack.pop()
+            # A negated conjunction is a disjunction, which has no parts in this sense.
             if each & 1 or self.left[each >> 1] < 0:
                 found[each] = None
             else:

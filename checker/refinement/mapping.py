@@ -45,6 +45,7 @@ class _Variable:
                 self.fits(value)
             except Undefined as outside:
                 what = f"the mapping gives `{self.node.name}` a value outside of its type: {outside.message}"
+                # A range that a size parameter gives is a limit of the model; any other is part of what it claims.
                 raise (BeyondError if is_sized(self.node.type) else OutsideError)(what) from None
         if self.exceeds is not None and self.exceeds(value):
             type_ = show_type(self.node.type)
@@ -139,6 +140,7 @@ class Refined:
         """Whether a step from ``state`` is what its mapping says; ``before`` and ``after`` are images. Raises
         ``Undefined``."""
         mapping = self._mappings[action]
+        # Before any arguments are evaluated: a step that changes nothing abstract needs none.
         if before == after and (mapping.node.stutters or mapping.node.anything):
             return True
         if mapping.node.anything and after in self._all_after(before):

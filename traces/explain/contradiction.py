@@ -84,6 +84,7 @@ def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:
         for each in (line, other)
     )
     common = mine.keys() & theirs.keys()
+    # One field alone agrees by chance, as a version or an epoch does.
     return len(common) > 1 and all(mine[name] == theirs[name] for name in common)
 
 

@@ -98,6 +98,7 @@ def kill_rate(retrial: Retrial, options: Options) -> KillRate:
         judgement = retrial.judge(site.changed(other))
         if judgement.rejected:
             rejected += 1
+        # Counted apart: a limit says nothing of the mutant, neither that it lives nor that it is dead.
         elif judgement.verdict is TraceVerdict.INCONCLUSIVE:
             undecided += 1
         else:

@@ -49,6 +49,7 @@ class Guide:
         """Add the execution of a slice, or the shared one; ``ranks`` are those of its steps."""
         before: list[ExecutedStep] = []
         for step, rank in zip(run.steps, ranks, strict=True):
+            # A hidden step belongs to the line before which it was taken: that is when the guide repeats it.
             if step.event is None:
                 before += [step] if step.action is not None else []
                 continue
@@ -110,6 +111,7 @@ class GuidedSearch(TraceSearch):
             wanted = tuple(_in_place(value, slice_) for _, value in each.arguments)
             found = self.model.call(each.action, wanted, now)
             taken = min(found, key=lambda option: not self._agrees(item, option.state, each.state), default=None)
+            # In the product a step may not be possible yet; what comes after it in the guide would not fit either.
             if taken is None:
                 break
             steps.append(taken)
@@ -158,6 +160,7 @@ def _of_slice(
     position = 0
     for number, step in enumerate(run.steps):
         now = _visible(step.state, seen)
+        # From the last position on: an execution never goes back on the timeline.
         position = next((at for at in range(position, len(states)) if states[at] == now), position)
         yield begins[min(position, len(begins) - 1)], float(number)
 

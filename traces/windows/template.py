@@ -68,6 +68,7 @@ class _Writer(GroundWriter):
         value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
         way = self._defined(way, undefined)
         key = self.action.name, guard.label
+        # One switch for all instances of an action: a core names a rule, and not one case of it.
         if key not in self.switches:
             self.switches[key] = self.code.gates.input()
         off = self.code.condition(self.switches[key])
@@ -139,6 +140,7 @@ class Template:
             after = tuple(ground.after[bit] for bit in self._owned)
             # The bits of an open argument have to stand for a value of its type.
             enabled = self.gates.all_of([ground.enabled, *valid])
+            # By literals: a bit that keeps its gate keeps its value, whatever the assignment says.
             writes = frozenset(at for at, new in enumerate(after) if new != self.state[at])
             yield ActionInstance(ground.action, arguments, enabled, after, writes, tuple(free))
 
@@ -182,6 +184,7 @@ class Template:
     def condition(self, expr: k.Expr) -> int:
         """Where a condition on a state, and in ``old`` on the one before, holds and is defined."""
         value, undefined = self._of_steps.apart(lambda: self._of_steps.flag(expr))
+        # What has no value does not hold, as in the replay of a log.
         return self.gates.both(self.code.literal(value), self.code.literal(undefined) ^ 1)
 
     def property(self, prop: k.Property) -> int:

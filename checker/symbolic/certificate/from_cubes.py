@@ -51,6 +51,7 @@ def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
         statement = writer.statement(cube)
         if statement is None:
             continue
+        # By text: two expressions that print alike are one line of a spec.
         found.setdefault(print_expression(statement), statement)
     return list(found.values())
 
@@ -105,6 +106,7 @@ class _Writer:
             leaf = self._leaf_of[shift]
             fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
             wanted, others = [value for fit, value in fits if fit], [value for fit, value in fits if not fit]
+            # Bits that no value has, such as those of a fourth element of three.
             if not wanted:
                 return None
             if others:
@@ -142,6 +144,7 @@ class _Writer:
         stem, names = sort.name[0].lower() + sort.name[1:], list[str]()
         for number in range(1, count + 1):
             name = f"{stem}_{number}"
+            # Names do not shadow each other in the language, so a binder must not be called as anything else.
             while name in self._taken:
                 name += "_"
             names.append(name)

@@ -63,6 +63,7 @@ class Chain:
         end = bisect_right(mates, latest, first, key=attrgetter("time"))
         low = mates[first - 1].after if first else 0
         high = mates[end].before if end < len(mates) else len(self.states) - 1
+        # Lines of a thread may contradict each other; the range is never empty, and the check says what is wrong.
         return low, max(low, high)
 
 
@@ -116,6 +117,7 @@ def _by_time(mates: Iterable[Mate]) -> list[Mate]:
 
 
 def _extend(states: list[State], earliest: list[float], state: State, time: float) -> None:
+    # What slices do not see takes no time for them: fewer positions are fewer things to try.
     if state != states[-1]:
         states.append(state)
         earliest.append(time)
@@ -134,6 +136,7 @@ def agree_before(one: Chain, other: Chain) -> float:
     )
     shorter = min(len(one.states), len(other.states))
     common = next((at for at, (mine, its) in enumerate(pairs) if mine != its), shorter)
+    # Without a common beginning nothing is the same, and another skew moves every line.
     if one.skew != other.skew or not common:
         return -inf
     until = min((chain.earliest[common] for chain in (one, other) if common < len(chain.earliest)), default=inf)

@@ -146,6 +146,7 @@ class Views:
 
 def _changes(classes: list[int]) -> list[int]:
     """For each position the next one of another class; the number of positions if there is none."""
+    # From the end backwards, so that each position takes the answer of the next one.
     changes = [len(classes)] * len(classes)
     for position in range(len(classes) - 2, -1, -1):
         same = classes[position] == classes[position + 1]

@@ -42,6 +42,7 @@ def by_write(order: PartialOrder, logged: Writes) -> PartialOrder | None:
             writes[logged[item.index]].append(item)
     slices: dict[str, list[list[OrderedObservation]]] = defaultdict(list)
     for (name, number), lines in sorted(writes.items(), key=itemgetter(0)):
+        # With a version left out, or one of which nobody names the action, the order of files is not enough.
         if number != len(slices[name]) or not any(map(_acts, lines)):
             return None
         slices[name].append(lines)
