@@ -164,7 +164,7 @@ def _write_files(answer: SpecAnswer, destination: Destination) -> list[Diagnosti
     if destination.diagram is not None:
         found = answer.counterexample
         trace = found.trace if found is not None else None
-        problems += save_diagram(answer.spec.kernel, trace, destination.diagram, found.name if found else "")
+        problems += save_diagram(answer.report.kernel, trace, destination.diagram, found.name if found else "")
     return problems
 
 
@@ -179,17 +179,19 @@ def save_diagram(kernel: Kernel, trace: Trace | None, path: Path, property_: str
 
 
 def _save(answer: SpecAnswer, path: Path) -> list[Diagnostic]:
-    found, loaded = answer.counterexample, answer.spec.loaded
+    found, settings = answer.counterexample, answer.spec.loaded.overrides
     if found is None or found.trace is None:
         return _not_found(path)
-    return _write_json(path, trace_to_json(found.trace, loaded.kernel, answer.spec.name, found.name, loaded.overrides))
+    # Not the spec's own: of a view that leaves variables out, states may lack these.
+    kernel = answer.report.kernel
+    return _write_json(path, trace_to_json(found.trace, kernel, answer.spec.name, found.name, settings))
 
 
 def _save_itf(answer: SpecAnswer, path: Path) -> list[Diagnostic]:
-    found, spec = answer.counterexample, answer.spec
+    found = answer.counterexample
     if found is None or found.trace is None:
         return _not_found(path)
-    return _write_json(path, trace_to_itf(found.trace, spec.kernel, spec.name, found.name))
+    return _write_json(path, trace_to_itf(found.trace, answer.report.kernel, answer.spec.name, found.name))
 
 
 def _not_found(path: Path) -> list[Diagnostic]:

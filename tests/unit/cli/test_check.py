@@ -124,3 +124,16 @@ def test_the_answer_says_which_models_it_is_not_about(assay: Any) -> None:
     assert said in assay("check", "counter.assay").out
     assert said in assay("check", "counter.assay").out  # what the first run remembered
     assert "not checked" not in assay("check", "counter.assay", "--model", "double").out
+
+
+def test_a_run_without_the_variables_of_a_view_is_saved_as_it_is(assay: Any, tmp_path: Path) -> None:
+    hidden = "    log: seq[0 .. 3, max 1] = []\nview: x\nshow: count(log)\n"
+    text = "module seen\nstate:\n    x: 0 .. 3 = 0\nLOGaction up:\n    log := log + [x]\n    x := x + 1\ninvariant i: x < 3\n"
+    (tmp_path / "seen.assay").write_text(text.replace("LOG", hidden))
+    # The run exceeds the capacity of `log`, so that it cannot be shown with it.
+    ran = assay("check", "seen.assay", "--itf", "a.itf.json", "--trace-out", "a.json", "--diagram", "a.mmd")
+    assert ran.code == 1
+    assert json.loads((tmp_path / "a.itf.json").read_text())["vars"] == ["x"]
+    assert (tmp_path / "a.mmd").read_text().startswith("sequenceDiagram")
+    replayed = assay("replay", "a.json", "seen.assay")
+    assert "is cut by the bound `capacity of log`" in replayed.out
