@@ -114,7 +114,7 @@ def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics
             "E211",
             place.span,
             message,
-            "go through what is in the state instead, or bound the range by an ordinary parameter",
+            "go through what is in the state instead, or bound the range by an ordinary `param` in place of a `size param`",
         )
         return False
     return (searched and _is_searchable(of)) or _small_enough(cardinality(of), place, diagnostics)
@@ -128,7 +128,12 @@ def _is_searchable(of: Type) -> bool:
 def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> bool:
     if count <= LIMIT:
         return True
-    diagnostics.error("E210", place.span, f"this set has more than {LIMIT:,} elements, too many to go through")
+    diagnostics.error(
+        "E210",
+        place.span,
+        f"this set has more than {LIMIT:,} elements, too many to go through",
+        "`exists x in S: P` and `forall x in S: P` go through as many as it takes, where S is a range or `subsets(…)`",
+    )
     return False
 
 

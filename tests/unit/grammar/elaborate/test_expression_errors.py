@@ -131,7 +131,7 @@ ROWS = [
     ("match role {Active(e) or Off -> 1, Idle -> 0}", "E112", "bind nothing"),
     ("match role {Active -> 1, else -> node}", "E202", "the cases have different types"),
     ("broker < broker", "E207", "symmetric set Broker"),
-    ("{x for x in subsets(Wide)} == {}", "E210", "1,000,000"),
+    ("{x for x in subsets(Wide)} == {}", "E210", "go through as many as it takes"),
     ("{x in Huge if x > 2} == {}", "E210", "1,000,000"),
     ("exists x in {y in Huge if y > 2}: true", "E210", "1,000,000"),
     ("exists x in log: true", "E212", "found seq[0 .. 9, max 5]"),
