@@ -239,4 +239,8 @@ def _advice(have: Type, want: Type) -> list[str]:
     if isinstance(want, BoolType) and isinstance(have, SeqType | SetType | BagType):
         empty = "[]" if isinstance(have, SeqType) else "{}"
         return [f"a collection is no condition: to ask whether it has elements write `… != {empty}`"]
+    if isinstance(want, BagType) and isinstance(have, SetType):
+        return ["a bag is written `bag{a, b}`; `bag{x for x in S}` has each element of a set once"]
+    if isinstance(want, SetType) and isinstance(have, SeqType | BagType):
+        return ["`elements(…)` is the set of its elements"]
     return []

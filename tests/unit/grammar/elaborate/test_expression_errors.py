@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.grammar.diagnostics.codes_expressions import NAMES, TYPES
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.load import load_text
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World
@@ -300,3 +302,14 @@ def test_an_optional_value_is_answered_with_how_to_test_it(here: World) -> None:
 def test_mismatches_inside_a_display_are_reported_at_the_items(here: World) -> None:
     here.expression("{1, 2}", "set[Node]")
     assert [(d.code, d.span.column) for d in here.diagnostics] == [("E201", 2), ("E201", 5)]
+
+
+@pytest.mark.parametrize(
+    ("update", "note"),
+    [("b := {n1}", "`bag{x for x in S}`"), ("s := b", "`elements(…)`")],
+)
+def test_a_collection_of_another_kind_is_met_with_how_to_make_one(update: str, note: str) -> None:
+    state = "state:\n    b: bag[N, max 2] = {}\n    s: set[N] = {}\n"
+    with pytest.raises(SpecError) as caught:
+        load_text(f"module kinds\nparam N: set = 2\n{state}action a:\n    {update}\n")
+    assert note in " ".join(each.message for each in caught.value.diagnostics[0].notes)
