@@ -109,7 +109,7 @@ def _explain_all(
         answer = None
         if log is not None and most:
             goes_on = partial(_goes_on, search, conclusion, log, findings.unlogged, found)
-            answer = _asked(search, conclusion, log, doubted, goes_on if options.partial else None)
+            answer = _asked(search, conclusion, log, doubted, goes_on if _is_part(search, options) else None)
         # Before a limit counts: the search goes on from another state, where it may not hit the limit again.
         if found:
             search, start = found[0][0], [found[0][1]]
@@ -150,6 +150,11 @@ def _explain_all(
             findings.add_reason(f"{len(doubted)} lines follow from what was found; {NOT_CHECKED}")
 
 
+def _is_part(search: TraceSearch, options: Options) -> bool:
+    """Whether lines of the log are missing. One that begins in another state than at birth is a part of a longer one."""
+    return options.partial or tuple(search.initial) != search.model.initial
+
+
 def _goes_on(
     search: TraceSearch,
     ended: Rejected | Undecided,
@@ -163,15 +168,18 @@ def _goes_on(
     ends: Sequence[SearchPath] = ended.deepest
     if isinstance(ended, Rejected):  # a search that prunes stops before the line that is wrong
         ends = _beyond_dead_ends(search, ends, search.model.plan.hidden_limit)
-    # From the deepest end, where the fewest lines are left that another state could contradict.
-    deepest = max(ends, key=lambda path: path.read)
-    failed = first_failed(search, Rejected((deepest,)))
-    onward = reopened(search, deepest, log) if failed is not None and unlogged.may_follow(deepest.read) else None
-    if failed is None or onward is None:
-        return False
-    unlogged.add(deepest.read, failed.observation.event.record.place, onward.places)
-    found.append((onward.search, onward.path))
-    return True
+    # The deepest path may have gone astray: it read what comes much later, and no state after it explains what is next.
+    deepest = max(ends, key=lambda each: each.read)
+    for path in (deepest,) if ended.latest is None else (ended.latest, deepest):
+        failed = first_failed(search, Rejected((path,)))
+        onward = reopened(search, path, log) if failed is not None and unlogged.may_follow(path.read) else None
+        # From the same state and with the same lines a search ends as before, but for one that spent its limit elsewhere.
+        is_new = onward is not None and (onward.places or onward.search is not search or isinstance(ended, Undecided))
+        if failed is not None and onward is not None and is_new:
+            unlogged.add(path.read, failed.observation.event.record.place, onward.places)
+            found.append((onward.search, onward.path))
+            return True
+    return False
 
 
 def _may_be_lost(answer: WindowRefuted | None) -> bool:

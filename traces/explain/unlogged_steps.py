@@ -21,13 +21,16 @@ class UnloggedSteps:
     rests_on: tuple[str, ...] = ()
     supposed: int = 0
     _read: int = -1
+    _times: int = 0
 
     def may_follow(self, read: int) -> bool:
         """Whether it may happen after so many items: more than the last time, and not too often."""
-        return read > self._read and len(self.rests_on) < MOST
+        return read > self._read and self._times < MOST
 
     def add(self, read: int, place: LogPosition, changed: Sequence[str]) -> None:
         """Note that these places changed after so many items, before the line at a place of the log."""
         self._read = read
         self.supposed += len(changed)
-        self.rests_on += (f"by {place} no line tells how, but {', '.join(changed)}",)
+        self._times += 1
+        if changed:
+            self.rests_on += (f"by {place} no line tells how, but {', '.join(changed)}",)

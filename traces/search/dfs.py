@@ -65,11 +65,13 @@ class SearchResult:
     """The outcome of a search: a whole path, or else the deepest paths; ``why_stopped`` names the limit that ended it.
 
     ``hidden_states`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden
-    steps were possible than the budget allows: then a failed search proves nothing.
+    steps were possible than the budget allows: then a failed search proves nothing. ``latest`` is the path whose first
+    unread item is latest, and which has read the fewest items beyond that.
     """
 
     path: SearchPath | None = None
     deepest: list[SearchPath] = field(default_factory=list)
+    latest: SearchPath | None = None
     visited: int = 0
     hidden_states: int = 0
     why_stopped: str | None = None
@@ -156,6 +158,10 @@ class TraceSearch:
         finding.path = next(self.paths(beginnings, limits, finding, enough), None)
         return finding
 
+    def progress(self, path: SearchPath) -> tuple[float, int]:
+        """Up to which time a path has read all items, and how few it has read beyond: the greater, the further."""
+        return self.frontier.heads(path.node.cursors).time, -path.read
+
     def paths(
         self, beginnings: Iterable[SearchPath], limits: Limits, finding: SearchResult, enough: int | None = None
     ) -> Iterator[SearchPath]:
@@ -182,6 +188,8 @@ class TraceSearch:
             finding.visited += 1
             self.model.visited += 1
             _remember(finding, path)
+            if finding.latest is None or self.progress(path) > self.progress(finding.latest):
+                finding.latest = path
             # Yielded, not returned: `CutPoints` wants every node at the goal.
             if path.read >= goal:
                 yield path

@@ -53,6 +53,8 @@ class Rejected:
 
     deepest: tuple[SearchPath, ...]
     conflict: tuple[OrderedObservation, ...] = ()
+    latest: SearchPath | None = None
+    """The path whose first unread item is latest. ``deepest`` may have read what comes much later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Undecided:
 
     reason: str
     deepest: tuple[SearchPath, ...]
+    latest: SearchPath | None = None
+    """As for ``Rejected``."""
 
 
 Conclusion = Accepted | Rejected | Undecided
@@ -90,6 +94,7 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
     solver = options.solver and not options.partial
     bound = search.model.plan.ordering.commit_before_line
     ordered = len(search.frontier.order.streams) == 1  # then no window leaves an order out
+    near = SearchResult()
     for window in (each for each in NEAR if not ordered and (bound is None or each < bound)):
         near = search.run(beginnings, replace(limits, window=window))
         if near.path is not None:
@@ -99,6 +104,17 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
             break
     # With a bound the clause itself says how late a line may be, so no reach has to be made up.
     limits = replace(limits, window=REACH if bound is None and not ordered else inf)
+    conclusion = _far(search, beginnings, limits, solver=solver)
+    if isinstance(conclusion, Accepted) or near.latest is None or conclusion.latest is None:
+        return conclusion
+    # A wide search that a limit ends may have come less far.
+    deepest = max(conclusion.deepest, tuple(near.deepest), key=lambda each: each[0].read)
+    latest = max(conclusion.latest, near.latest, key=search.progress)
+    return replace(conclusion, deepest=deepest, latest=latest)
+
+
+def _far(search: TraceSearch, beginnings: list[SearchPath], limits: Limits, *, solver: bool) -> Conclusion:
+    """Search as far from the order of time as the clause allows."""
     first = search.run(beginnings, limits)
     if first.path is not None:
         return Accepted(first.path)
@@ -110,7 +126,7 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
 
 
 def _stopped(finding: SearchResult, *more: str) -> Undecided:
-    return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest))
+    return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest), finding.latest)
 
 
 def _contradiction(items: Sequence[OrderedObservation]) -> str:
@@ -220,5 +236,6 @@ def _nothing(search: TraceSearch, finding: SearchResult) -> Conclusion:
     # A step that overflowed was left out of the search, so its failure proves nothing.
     overflowed = sorted(search.model.overflowed)
     if overflowed:
-        return Undecided(f"the model is too small for the log: {', '.join(overflowed)} ran out", tuple(finding.deepest))
-    return Rejected(tuple(finding.deepest))
+        reason = f"the model is too small for the log: {', '.join(overflowed)} ran out"
+        return Undecided(reason, tuple(finding.deepest), finding.latest)
+    return Rejected(tuple(finding.deepest), latest=finding.latest)

@@ -135,7 +135,7 @@ def ask_around(
     None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
     Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
     None, too, if something ``otherwise`` explains the line. That is asked once few lines alone do not contradict it. Of
-    a log that fits in one window it is asked once the window has a beginning.
+    a log that fits in one window it is asked once the window is not refuted.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     # The window has a beginning of its own, which stands for what was inferred.
@@ -158,7 +158,7 @@ def ask_around(
     if few is None and not short and otherwise is not None and otherwise():
         return None
     answer: WindowAnswer = few or ask(log, order, asked, left, items[at])
-    if short and isinstance(answer, WindowExplained) and otherwise is not None and otherwise():
+    if short and not isinstance(answer, WindowRefuted) and otherwise is not None and otherwise():
         return None
     if not isinstance(answer, WindowRefuted):
         answer = _since_its_start(log, order, items, doubted, items[at]) or answer

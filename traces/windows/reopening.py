@@ -47,24 +47,25 @@ class Reopened:
 
 def reopened(search: TraceSearch, path: SearchPath, log: LogPart) -> Reopened | None:
     """The path, and after it unlogged steps to a state from which the next lines are explained; None if none is found.
+    The path alone, where the reached state itself explains them.
 
     Where there is none with the inferred events among these, the other state stands for them, and they are left out.
     """
     items = _next_lines(search, path.node.cursors)
-    found = _reopened(search, path, items, log)
-    inferred = [each for each in items if each.observation.event.is_inferred]
-    if found is not None or not inferred:
+    gone = {each.index for each in items if each.observation.event.is_inferred}
+    found = _reopened(search, path, items, log, len(items) if gone else 1)
+    if not gone or (found is not None and found.places):
         return found
-    gone = {each.index for each in inferred}
     order = search.frontier.order
     for at, stream in enumerate(order.streams):
         order = order.with_items(at, [each for each in stream.items if each.index not in gone])
-    return _reopened(search.with_order(order), path, [each for each in items if each.index not in gone], log)
+    return _reopened(search.with_order(order), path, [each for each in items if each.index not in gone], log, 1)
 
 
 def _reopened(
-    search: TraceSearch, path: SearchPath, items: Sequence[OrderedObservation], log: LogPart
+    search: TraceSearch, path: SearchPath, items: Sequence[OrderedObservation], log: LogPart, least: int
 ) -> Reopened | None:
+    """The path to a state that explains the first ``least`` lines, and most of the others that one explains."""
     if not items:
         return None
     reached = search.model.states[path.node.state]
@@ -74,12 +75,12 @@ def _reopened(
     try:
         with deep_recursion(log.loaded.kernel):
             window = _named(window_model(log, items, known=known), search.model)
-            changed = dict(_changed(window, search.model, known, log))
+            found = _changed(window, search.model, known, log, least)
     except (UnansweredError, UnfitError, SpecError, UnsupportedError):
         return None
-    # The reached state itself explains the lines in the window: going on from it would end at the same line.
-    if not changed:
-        return None
+    if not found:
+        return None if found is None else Reopened(path, (), search)
+    changed = dict(found)
     state = tuple(_with(each.name, value, changed) for each, value in zip(variables, reached, strict=True))
     node = SearchNode(path.node.cursors, search.model.number(state), 0)
     move = Move((Taken(UNLOGGED, (), (), node.state),), None, ())
@@ -106,9 +107,10 @@ def _told(value: Value, born: Value) -> Value:
 
 
 def _changed(
-    window: WindowModel, model: TraceModel, known: Mapping[str, Value], log: LogPart
-) -> Iterator[tuple[Place, tuple[Value, str]]]:
-    """The places at which the other state differs, with their values there in terms of the log, and in words."""
+    window: WindowModel, model: TraceModel, known: Mapping[str, Value], log: LogPart, least: int
+) -> list[tuple[Place, tuple[Value, str]]] | None:
+    """The places at which the other state differs, with their values there in terms of the log, and in words. None if no
+    state explains the first ``least`` lines."""
     near = window.state_of(known)
     order = Order(tuple(tuple(range(at)) for at in range(len(window.items))))
     asked = OpenWindow(template_of(window.kernel), window, order, Allowance(), CONFLICTS)
@@ -116,13 +118,21 @@ def _changed(
         reached = asked.template.bits(near)
         # Any number of steps may lie between the reached state and the other one, so only what lasts is required.
         asked.keep_since([TRUE if bit else FALSE for bit in reached], lasting(log))
-        if not asked.is_explained():
-            return
-        _move_near(asked, near, _logged(log, window))
+        wanted = _most_lines(asked, least)
+        if not wanted:
+            return None
+        _move_near(asked, wanted, near, _logged(log, window))
         values = asked.formula.values(asked.parts.frames[0])
+        return list(_differing(asked, model, reached, values))
     finally:
         asked.close()
-    rewrite = elements_of(model)
+
+
+def _differing(
+    asked: OpenWindow, model: TraceModel, reached: Sequence[bool], values: Sequence[bool]
+) -> Iterator[tuple[Place, tuple[Value, str]]]:
+    """The places of a state that differ from the reached one; both are bits of the window."""
+    window, rewrite = asked.window, elements_of(model)
     types = {each.name: each.type for each in window.probe.kernel.variables}
     for place, bits in places_of(asked, asked.template.values(values)):
         if any(values[at] != reached[at] for at in bits):
@@ -160,15 +170,38 @@ def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:
     return frozenset(Atom(sort, at, f"{sort}-{at}") for sort, at, name in named if name in whole)
 
 
-def _move_near(asked: OpenWindow, near: State, logged: frozenset[Value]) -> None:
+def _most_lines(asked: OpenWindow, least: int) -> list[int]:
+    """What asks the solver for the first ``least`` lines, and for most of the others that one state explains. Empty if
+    there is none. Raises ``UnansweredError``."""
+    known, wanted = asked.switches, asked.asked
+    while not asked.formula.solve(wanted):
+        # What a line that is left out may write is open after it, so later ones still say what the state may be.
+        last = max((known[each].line for each in asked.formula.core()), default=-1)
+        if last < least:
+            return []
+        wanted = [literal for literal in wanted if known[literal].line != last]
+    return wanted
+
+
+def _move_near(asked: OpenWindow, wanted: Sequence[int], near: State, logged: frozenset[Value]) -> None:
     """Look for a model whose beginning differs from the reached state in few places. Each is kept that can be, in
-    turn, first what ``logged`` processes know. Raises ``UnansweredError``."""
+    turn, first what ``logged`` processes know. The others get the least values. Raises ``UnansweredError``."""
     places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
-    if asked.formula.solve([*asked.asked, *(same for _, same in places)]):
+    if asked.formula.solve([*wanted, *(same for _, same in places)]):
         return
     # Place by place: with all of a core given up at once more changed than had to, and searches failed later.
-    kept: list[int] = []
-    for _, same in places:
-        if asked.formula.solve([*asked.asked, *kept, same]):
+    kept, bits = list(wanted), dict(places_of(asked, near))
+    opened: list[int] = []
+    for place, same in places:
+        if asked.formula.solve([*kept, same]):
             kept.append(same)
-    asked.formula.solve([*asked.asked, *kept])
+        else:
+            opened += (asked.parts.frames[0][bit] for bit in reversed(bits[place]))
+    asked.formula.solve(kept)
+    # Numbers rise. With one that the lines do not determine, a later line would be of the past.
+    for bit in opened:
+        if asked.formula.values([bit])[0] and not asked.formula.solve([*kept, -bit]):
+            kept.append(bit)
+            asked.formula.solve(kept)
+        else:
+            kept.append(-bit)

@@ -59,6 +59,7 @@ trace log:
     on Renewed(node: Node): renew(node)
     on Inside(): observe room != none
     on Current(number: Term): observe term == number
+    on Seen(number: Term): observe term == number and room != none
     begins anywhere
     order: file; commit before line within 1 ms; skew 0 ms
 """
@@ -113,6 +114,39 @@ def test_what_no_line_names_is_an_element_of_the_model(line: Line) -> None:
     )
 
 
+def test_a_line_that_is_missing_later_does_not_hinder_it(line: Line) -> None:
+    """No state before the first renewal of the second node explains the one of the first node after it, too."""
+    found = answer(
+        [
+            line("a", 1, 100, "Granted", term=1),
+            line("a", 2, 110, "Renewed"),
+            line("b", 1, 210, "Renewed"),
+            line("a", 3, 310, "Renewed"),
+            line("b", 2, 400, "Granted", term=4),
+            line("a", 4, 500, "Granted", term=5),
+            line("b", 3, 600, "Granted", term=6),
+        ]
+    )
+    assert (found.verdict, len(found.rests_on)) == (TraceVerdict.CONSISTENT, 2)
+
+
+def test_it_goes_on_from_before_what_was_read_too_early(line: Line) -> None:
+    """The deepest path has read the second term, after which nothing explains the line about the first."""
+    found = answer(
+        [
+            line("a", 1, 100, "Granted", term=1),
+            line("a", 2, 110, "Renewed"),
+            line("a", 3, 200.0, "Seen", number=1),
+            line("b", 1, 200.5, "Granted", term=2),
+            line("b", 2, 210, "Renewed"),
+        ]
+    )
+    assert (found.verdict, found.rests_on) == (
+        TraceVerdict.CONSISTENT,
+        ("by a/a.log:3 no line tells how, but room hall",),
+    )
+
+
 def test_what_lasts_is_not_given_up(line: Line, lacking: list[Any]) -> None:
     found = answer([*lacking, line("b", 2, 400, "Current", number=2)])
     assert found.verdict is TraceVerdict.INCONSISTENT
@@ -128,4 +162,6 @@ def test_a_state_that_explains_the_next_lines_is_not_given_up(line: Line) -> Non
     search = TraceSearch(model, TraceHeads(order))
     (start,) = search.begin(search.frontier.start)
     log = LogPart(loaded, trace_plan(loaded.kernel, "log"), PARTIAL, events)
-    assert reopened(search, start, log) is None
+    found = reopened(search, start, log)
+    assert found is not None
+    assert (found.path, found.places) == (start, ())
