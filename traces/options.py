@@ -22,6 +22,7 @@ class Options:
     * ``lossy``: of nodes that have logs lines were not read. Elsewhere a line that was lost excuses a contradiction only
       if another line misses it too.
     * ``holes``: nodes with logs in which a stretch of lines is missing. They may have done anything unseen.
+    * ``tied``: lines of one time stand in no order in their files.
     * ``begun``: only the beginnings of logs are missing. A slice is then first validated as if logs were whole.
     * ``late``: when the last of the files begins, in milliseconds. A line before that may lack an explanation because
       another file began later.
@@ -42,6 +43,7 @@ class Options:
     partial: bool = False
     lossy: bool = False
     holes: frozenset[str] = frozenset()
+    tied: bool = False
     begun: bool = False
     late: float = -inf
     supposes: bool = False

@@ -44,6 +44,7 @@ from assay.traces.inference.facts import Fact, inference_notices
 from assay.traces.inference.kraft_events import events_of_members, unlogged_members
 from assay.traces.inference.zookeeper_events import supposed_events
 from assay.traces.input.rotation import MISSING_PART
+from assay.traces.input.tied_lines import UNORDERED_TIES
 from assay.traces.log_reader import LogReading, UnmappedLines
 from assay.traces.observe.binding import READ_BY_CLAUSE
 from assay.traces.observe.binding_tally import Unread
@@ -336,7 +337,9 @@ def _search_options(options: Options, reading: LogReading, missing: Sequence[Not
     lossy = any(notice.kind in LINES_UNREAD for notice in lost)
     versions = protocol_versions(reading)
     holes = _nodes_of(reading, [each.place.file for each in missing if each.kind == MISSING_PART and each.place])
-    return replace(options, versions=versions, partial=partial, lossy=lossy, holes=holes, begun=begun, late=late)
+    tied = any(notice.kind == UNORDERED_TIES for notice in reading.notices)
+    known = replace(options, versions=versions, partial=partial, lossy=lossy, holes=holes, tied=tied)
+    return replace(known, begun=begun, late=late)
 
 
 def _nodes_of(reading: LogReading, files: Sequence[str]) -> frozenset[str]:

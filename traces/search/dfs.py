@@ -45,7 +45,8 @@ class Limits:
     """The limits of one search: hidden steps between two action observations, and nodes to visit.
 
     An item is not read while an unread item is older by more than ``window`` milliseconds. ``closure`` limits the
-    states that hidden steps reach from one node. ``reduced`` turns the reductions on (see the module's docstring).
+    states that hidden steps reach from one node, ``hidden_per_node`` those around all nodes together, as so many times
+    the nodes. ``reduced`` turns the reductions on (see the module's docstring).
     """
 
     hidden: int
@@ -53,11 +54,12 @@ class Limits:
     reduced: bool = True
     window: float = inf
     closure: int = 20_000
+    hidden_per_node: int = HIDDEN_PER_NODE
 
     @property
     def hidden_states(self) -> int:
         """How many states hidden steps may reach in all, around all nodes together."""
-        return max(self.closure, HIDDEN_PER_NODE * self.nodes)
+        return max(self.closure, self.hidden_per_node * self.nodes)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from assay.traces.options import Options
 from assay.traces.search.deterministic_replay import step_through
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
 from assay.traces.search.path import SearchPath
+from assay.traces.search.turned_ties import with_tie_turned
 
 NEAR = (100.0, 1_000.0)
 """How far from the order of time, in milliseconds, an execution is searched first.
@@ -79,7 +80,14 @@ def run(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> 
         stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
         if stepped is not None:
             return Accepted(stepped)
-    return search_with_budgets(search, beginnings, options)
+    conclusion = first = search_with_budgets(search, beginnings, options)
+    while options.tied and not isinstance(conclusion, Accepted):
+        turned = with_tie_turned(search, conclusion.deepest[0], search.model.plan.hidden_limit)
+        if turned is None:
+            return first
+        search, path = turned
+        conclusion = search_with_budgets(search, [path], options)
+    return conclusion
 
 
 def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
@@ -89,7 +97,8 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
     """
     limits = Limits(search.model.plan.hidden_limit, options.nodes)
     if options.partial:
-        limits = replace(limits, nodes=max(1, options.nodes // OF_PARTIAL))
+        nodes = max(1, options.nodes // OF_PARTIAL)
+        limits = replace(limits, nodes=nodes, closure=nodes, hidden_per_node=1)
     # Where lines are missing, another state to go on from is found faster than hidden steps from the reached one.
     solver = options.solver and not options.partial
     bound = search.model.plan.ordering.commit_before_line
