@@ -70,6 +70,44 @@ def test_a_broker_that_begins_an_older_leader_epoch(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_broker_of_kraft_that_begins_an_older_leader_epoch_by_its_own_line(tmp_path: Path) -> None:
+    """No log of a controller was read."""
+    line = LEADER.format(at="50", broker=3, epoch=3, isr="2,3", before=4, version=7)
+    assert said(tmp_path, {3: line})[0] is TraceVerdict.INCONSISTENT
+
+
+UNFENCED = (
+    "[2026-11-21 01:54:05,100] INFO [BrokerLifecycleManager id=3] The broker has been unfenced. Transitioning from RECOVERY "
+    "to RUNNING. (kafka.server.BrokerLifecycleManager)\n"
+)
+APPLIED = (
+    "[2026-11-21 01:54:{at},305] INFO [Broker id=3] Follower orders-4 starts at leader epoch {epoch} from offset 400 with "
+    "partition epoch {version} and high watermark 400. Current leader is {leader}. Previous leader Some(1) and previous "
+    "leader epoch was {held}. (state.change.logger)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("epoch", "version", "wrong"), [(3, 118, True), (5, 118, False), (6, 118, True), (6, 119, False)]
+)
+def test_a_leader_epoch_of_kraft_falls_or_rises_by_more_than_the_version(
+    tmp_path: Path, epoch: int, version: int, *, wrong: bool
+) -> None:
+    first = APPLIED.format(at=10, epoch=4, version=117, leader=1, held=4)
+    second = APPLIED.format(at=23, epoch=epoch, version=version, leader=2, held=epoch)
+    verdict, named = said(tmp_path, {3: UNFENCED + first + second})
+    assert (verdict is TraceVerdict.INCONSISTENT) is wrong
+    assert named == ([["broker-3", "broker-3"]] if wrong else [])
+
+
+@pytest.mark.slow
+def test_a_follower_holds_a_later_leader_epoch_than_it_begins(tmp_path: Path) -> None:
+    line = APPLIED.format(at=10, epoch=3, version=117, leader=1, held=4)
+    assert said(tmp_path, {3: UNFENCED + line})[0] is TraceVerdict.INCONSISTENT
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [(2, 3), (5, 20)])
 def test_leaders_of_different_leader_epochs_contradict_nothing(tmp_path: Path, epochs: tuple[int, int]) -> None:
     lines = {

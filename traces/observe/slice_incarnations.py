@@ -5,7 +5,7 @@ name.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.checker.jit.array_ops import distinct
 from assay.grammar.kernel import Slicing
-from assay.traces.event import Event, ProcessRun
+from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
@@ -25,6 +25,8 @@ Instant = tuple[int, int]
 Reports = list[tuple[Instant, str]]
 """Identities, each with the instant of a line that reports it."""
 
+
+_END = int(np.iinfo(np.int64).max)
 
 EARLIER = 2_000
 """By how many milliseconds lines of other nodes may be earlier than the line that reports the creation. That line
@@ -39,7 +41,7 @@ def incarnations(slicing: Slicing, events: Selection, own: int, *, lacking: bool
     logs are ``lacking``, the line that reports a creation may be missing.
     """
     if slicing.identity is not None:
-        return _by_identity(slicing.identity, events, own)
+        return _by_identity(slicing.identity, events, own, lacking=lacking)
     if slicing.since is None:
         return [np.arange(len(events))] if len(events) else []
     return _by_beginning(slicing.since, events, own, lacking=lacking)
@@ -52,11 +54,17 @@ def _by_beginning(since: str, events: Selection, own: int, *, lacking: bool) -> 
     Lines well before the first creation belong to an incarnation whose creation was not logged. The log begins later,
     or a controller that started found the slice new.
     """
-    times = events.times
     starts = distinct(_times_of(events, since))
     if lacking:
         mine_alone = events.some(np.arange(own))
-        starts = _with_renewals(_with_announced(starts, mine_alone), mine_alone)
+        starts = _with_deleted(_with_announced(starts, mine_alone), mine_alone)
+        starts = _with_renewals(starts, mine_alone)
+    return _by_starts(starts, events, own)
+
+
+def _by_starts(starts: Numbers, events: Selection, own: int) -> list[Numbers]:
+    """The events of each incarnation, by the times at which they began."""
+    times = events.times
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
     # A margin, not a comparison: other nodes log the first requests slightly before the creation is logged.
@@ -88,9 +96,58 @@ def _with_announced(starts: Numbers, own: Selection) -> Numbers:
     """The times of creations, and of those that are announced and not reported before the next one is announced."""
     kinds = [each["kind"] for each in rule_file("births.toml")["announced"]]
     announced = distinct(np.concatenate([_times_of(own, kind) for kind in kinds]))
-    end = np.iinfo(np.int64).max
-    report = np.append(starts, end)[np.searchsorted(starts, announced)]
-    return distinct(np.concatenate([starts, announced[report >= np.append(announced[1:], end)]]))
+    report = np.append(starts, _END)[np.searchsorted(starts, announced)]
+    return distinct(np.concatenate([starts, announced[report >= np.append(announced[1:], _END)]]))
+
+
+def _with_deleted(starts: Numbers, own: Selection) -> Numbers:
+    """The times of creations, and of those that no line reports: a process says that the slice is deleted, and then
+    states what is not of the same life (``births.toml``).
+    """
+    rule = rule_file("births.toml")["deletion"]
+    deleted = [each for line in rule["lines"] for each in _of_line(own, **line)]
+    found: list[int] = starts.tolist()
+    lines = [each for each in own.of_kinds(rule["kinds"]) if each.record.time is not None] if deleted else []
+    while ends := [end for each in deleted if (end := _back(*each, lines, found, rule["with"])) is not None]:
+        # Other nodes may have been told of the creation shortly before this one.
+        last = max(time for time, _ in deleted if time < min(ends))
+        found.append(max(last + 1, min(ends) - EARLIER))
+    return np.array(sorted(found), np.int64)
+
+
+def _of_line(own: Selection, kind: str, field: str | None = None, value: Field = None) -> Iterator[tuple[int, str]]:
+    """When which nodes logged lines of a kind in which a field has a value."""
+    for event in own.of_kinds({kind}):
+        if event.record.time is not None and (field is None or event.fields.get(field) == value):
+            yield event.record.time, event.run.node
+
+
+def _back(
+    at: int, node: str, lines: Iterable[Event], starts: Iterable[int], numbers: Mapping[str, Sequence[str]]
+) -> int | None:
+    """When a node that spoke of a deletion first states what contradicts the lines before it, if those are of the same
+    life. With each of the ``numbers``, which never fall, goes the value of some fields.
+    """
+    begin = max((each for each in starts if each <= at), default=0)
+    end = min((each - EARLIER for each in starts if each > at), default=_END)
+    known: dict[str, Event] = {}
+    found: list[int] = []
+    for event in lines:
+        time = event.record.time or 0
+        stated = {name: value for name in numbers if isinstance(value := event.fields.get(name), int)}
+        if begin <= time < at:
+            known.update((n, event) for n, v in stated.items() if n not in known or v >= known[n].fields[n])
+        elif at < time < end and event.run.node == node:
+            found += [time for n in stated if n in known and _is_earlier(event, known[n], n, numbers[n])]
+    return min(found, default=None)
+
+
+def _is_earlier(event: Event, known: Event, number: str, others: Iterable[str]) -> bool:
+    """Whether a line states a lower number than a known one, or the same with another value of some field."""
+    one, other = event.fields, known.fields
+    pairs = ((one.get(each), other.get(each)) for each in others)
+    differ = any(None not in pair and pair[0] != pair[1] for pair in pairs)
+    return one[number] < other[number] or (one[number] == other[number] and differ)  # type: ignore[operator]
 
 
 def _times_of(events: Selection, kind: str) -> Numbers:
@@ -148,7 +205,7 @@ def _divided(parts: Numbers, count: int) -> list[Numbers]:
     return [part for part in found if len(part)]
 
 
-def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
+def _by_identity(field: str, events: Selection, own: int, *, lacking: bool) -> list[Numbers]:
     """The events of each identity (a topic id).
 
     A line without an identity belongs to the last one that its process reported, or else to the latest one reported
@@ -160,7 +217,9 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     identities = {str(value) for value in logged[:own] if value is not None}
     every = {str(value) for value in logged if value is not None}
     if every == identities and len(every) < 2:
-        return _divided(np.zeros(len(events), np.int64), 1)
+        # Most lines state no identity: those that do may be missing.
+        starts = _with_deleted(np.empty(0, np.int64), events.some(np.arange(own))) if lacking else np.empty(0, np.int64)
+        return _by_starts(starts, events, own)
     reported = _ReportedIdentities(field, events)
     ages = {name: number for number, name in enumerate(reported.in_order(identities))}
     parts = np.full(len(events), -1)

@@ -101,7 +101,10 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
                 first = refuted_lines(log, lines, 1, in_turn=True, together=together)
                 if first is None:
                     return EXPLAINED
-                if (found := refuted_lines(log, first.items, TWICE)) is not None:
+                # All that the same lines state is asked, for in another order something else of it may contradict itself.
+                places = {each.observation.event.record.place for each in first.items}
+                whole = [each for each in lines if each.observation.event.record.place in places]
+                if (found := refuted_lines(log, whole, TWICE)) is not None:
                     return found
             return UNANSWERED
     except (UnansweredError, SpecError, UnsupportedError):
