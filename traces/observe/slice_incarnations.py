@@ -130,24 +130,25 @@ def _back(
     """
     begin = max((each for each in starts if each <= at), default=0)
     end = min((each - EARLIER for each in starts if each > at), default=_END)
-    known: dict[str, Event] = {}
+    known: dict[str, tuple[int, Event]] = {}
     found: list[int] = []
     for event in lines:
         time = event.record.time or 0
         stated = {name: value for name in numbers if isinstance(value := event.fields.get(name), int)}
-        if begin <= time < at:
-            known.update((n, event) for n, v in stated.items() if n not in known or v >= known[n].fields[n])
-        elif at < time < end and event.run.node == node:
-            found += [time for n in stated if n in known and _is_earlier(event, known[n], n, numbers[n])]
+        for name, value in stated.items():
+            highest, other = known.get(name, (value, event))
+            if begin <= time < at:
+                known[name] = (value, event) if value >= highest else (highest, other)
+            elif at < time < end and event.run.node == node:
+                again = value == highest and _differ(event, other, numbers[name])
+                found += [time] if value < highest or again else []
     return min(found, default=None)
 
 
-def _is_earlier(event: Event, known: Event, number: str, others: Iterable[str]) -> bool:
-    """Whether a line states a lower number than a known one, or the same with another value of some field."""
-    one, other = event.fields, known.fields
-    pairs = ((one.get(each), other.get(each)) for each in others)
-    differ = any(None not in pair and pair[0] != pair[1] for pair in pairs)
-    return one[number] < other[number] or (one[number] == other[number] and differ)  # type: ignore[operator]
+def _differ(event: Event, other: Event, names: Iterable[str]) -> bool:
+    """Whether two lines state different values of some field."""
+    pairs = ((event.fields.get(name), other.fields.get(name)) for name in names)
+    return any(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
 def _times_of(events: Selection, kind: str) -> Numbers:

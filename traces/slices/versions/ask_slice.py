@@ -73,7 +73,12 @@ def _about(suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObserv
         shared = max((own[number] for number in _numbers(line)), default=0)
         return -shared, min(abs(line.time - each.time) for each in suspects)
 
-    others = [each for each in lines if each not in suspects]
+    # Of lines that state one write in the same words the first says most of its time.
+    first: dict[object, OrderedObservation] = {}
+    for number, each in enumerate(sorted(lines, key=by_time)):
+        seen = each.observation
+        first.setdefault(number if seen.rule.at is None else (id(seen.rule), tuple(seen.bound.items())), each)
+    others = [each for each in first.values() if each not in suspects]
     return [*suspects, *sorted(others, key=distance)[: LINES - len(suspects)]]
 
 
@@ -96,9 +101,9 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
             # Most slices of healthy logs are answered here, by clauses that all slices share.
             if is_explained_in_turn(log, lines):
                 return EXPLAINED
-            for together in (True, False):
+            for together, late in ((True, 0.0), (True, LATE), (False, 0.0)):
                 # What one order refutes is a suspicion. Only the question in every order, with more room, counts.
-                first = refuted_lines(log, lines, 1, in_turn=True, together=together)
+                first = refuted_lines(log, lines, 1, in_turn=True, together=together, late=late)
                 if first is None:
                     return EXPLAINED
                 # All that the same lines state is asked, for in another order something else of it may contradict itself.
@@ -126,18 +131,25 @@ def is_explained_in_turn(log: LogPart, lines: Sequence[OrderedObservation]) -> b
 
 
 def refuted_lines(
-    log: LogPart, lines: Sequence[OrderedObservation], room: int, *, in_turn: bool = False, together: bool = False
+    log: LogPart,
+    lines: Sequence[OrderedObservation],
+    room: int,
+    *,
+    in_turn: bool = False,
+    together: bool = False,
+    late: float = 0.0,
 ) -> WindowRefuted | None:
     """Those of some lines that contradict each other, by a window of their own; None if something explains them.
 
-    They are taken in the order of their times (``in_turn``) or in any that is allowed. Those in a row that only observe
+    They are taken in the order of their times (``in_turn``) or in any that is allowed. In the order of times all writes
+    were by so many milliseconds earlier than their first lines (``late``), and those lines in a row that only observe
     may be taken as of one moment (``together``). Raises ``UnansweredError``.
     """
     items = sorted(lines, key=by_time)
     window = window_model(log, items, room)
     units, before = _ordered(log, window, items)
     if in_turn:
-        units = _units_in_turn(items, units, before)
+        units = _units_in_turn(items, units, before, late)
         units = list(_merged(window, units)) if together else units
         before = tuple(tuple(range(at)) for at in range(len(units)))
     asked = SliceWindow(template_of(window.kernel), window, units, Order(before), lasting(log), CONFLICTS)
@@ -156,9 +168,10 @@ def refuted_lines(
 
 
 def _units_in_turn(
-    items: Sequence[OrderedObservation], units: Sequence[Unit], before: Sequence[Sequence[int]]
+    items: Sequence[OrderedObservation], units: Sequence[Unit], before: Sequence[Sequence[int]], late: float = 0.0
 ) -> list[Unit]:
-    return [units[at] for at in _in_turn(before, [min(items[n].time for n in unit) for unit in units])]
+    times = [min(items[n].time - (0 if items[n].observation.rule.at is None else late) for n in unit) for unit in units]
+    return [units[at] for at in _in_turn(before, times)]
 
 
 def _ordered(
@@ -230,11 +243,10 @@ class _Moment:
 
     @staticmethod
     def of(lines: Sequence[OrderedObservation], version: int | None, late: float) -> _Moment:
-        """The moment of some lines. A write is as late as the first line that names its action; without one it may be
-        logged long after."""
-        # Who only tells of a state may have learnt of it late: such a line bounds a write from one side alone.
-        prompt = [each.time for each in lines if each.observation.names_action or version is None]
-        return _Moment(version, min(prompt, default=-inf) - late, min(each.latest for each in lines), lines[0])
+        """The moment of some lines. Lines of a write may be written long after it: a process that starts reads it again,
+        and its first lines may be missing."""
+        earliest = -inf if version is not None else min(each.time for each in lines) - late
+        return _Moment(version, earliest, min(each.latest for each in lines), lines[0])
 
     def is_before(self, other: _Moment) -> bool:
         """Whether this was certainly first."""
