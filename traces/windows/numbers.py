@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.grammar import kernel as k
+from assay.grammar.elaborate.scopes.type_relations import parts
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
@@ -28,6 +29,9 @@ OTHER_PROBE = 5_003
 
 MOST_CONSTANT = PROBE // 4
 """Numbers up to this one that a spec names are its own: no size parameter has made them."""
+
+MOST_ELEMENTS = 1_000
+"""No window holds a collection of more: a larger number in a line is none of elements."""
 
 Number = Callable[[str, int], int]
 Element = Callable[[str, str], Atom]
@@ -49,6 +53,8 @@ class SizeProbe:
     constants: frozenset[int]
     distance: int = 0
     exact: bool = False
+    grows: bool = False
+    """Whether size parameters say how many elements collections may have."""
 
     def scale(self, numbers: Set[int], room: int) -> Scale:
         """The scale of some numbers, with as much room as the spec needs."""
@@ -80,7 +86,9 @@ def _probe(loaded: Loaded, clause: str) -> SizeProbe:
     distances = constants.intersection(each for node in _nodes(kernel) for each in _distances_in(node))
     parameters = {value: name for name, value in sizes.items()}
     exact = any(_computes(each) for node in _nodes(kernel) for each in (node, *descendants(node)))
-    return SizeProbe(kernel, trace_plan(kernel, clause), parameters, constants, max(distances, default=0), exact)
+    plan = trace_plan(kernel, clause)
+    types = [*(each.type for each in kernel.variables), *(f.binder.type for rule in plan.rules for f in rule.fields)]
+    return SizeProbe(kernel, plan, parameters, constants, max(distances, default=0), exact, _grow(types))
 
 
 def _nodes(kernel: k.Kernel) -> list[k.Node]:
@@ -122,6 +130,32 @@ def _computes(node: k.Node) -> bool:
             return True
         case _:
             return False
+
+
+def _grow(types: Iterable[t.Type]) -> bool:
+    """Whether a size parameter says how many elements a collection may have."""
+    return any((getattr(each, "capacity", None) or 0) > MOST_CONSTANT or _grow(parts(each)) for each in types)
+
+
+def most_elements(stated: Iterable[Value], more: int) -> int:
+    """How many elements a collection of a window may have: as many as lines state, and some more that they add."""
+    most = max((n for value in stated for n in _extents(value) if n <= MOST_ELEMENTS), default=0)
+    return (1 << (most + more).bit_length()) - 1
+
+
+def _extents(value: object) -> Iterator[int]:
+    """The sizes of the collections in a value, and its numbers, which may count elements."""
+    match value:
+        case int():
+            yield abs(value)
+        case FrozenMap():
+            yield sum(each if type(each) is int else 1 for each in value.values())
+            yield from (n for pair in value.items() for each in pair for n in _extents(each))
+        case frozenset() | tuple():
+            yield len(value)
+            yield from (n for each in value for n in _extents(each))
+        case _:
+            return
 
 
 def _is_number(expr: k.Expr) -> bool:

@@ -5,7 +5,7 @@ terms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import field, replace
 from math import prod
 from types import MappingProxyType
 
@@ -26,7 +26,7 @@ from assay.traces.observe.partial_order import OrderedObservation, files_tell_or
 from assay.traces.observe.reported_actions import losable_actions
 from assay.traces.options import Options
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, probe_of
+from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, most_elements, probe_of
 from assay.traces.windows.recent_values import RecentValues
 
 ROOM = 3
@@ -46,6 +46,8 @@ class LogPart:
     options: Options
     events: Sequence[Event] = ()
     of_slice: bool = False
+    elements: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The elements of each set parameter in the model of the whole log."""
 
     @property
     def begins_in_mid_life(self) -> bool:
@@ -198,16 +200,15 @@ def window_model(
     """
     # First what the lines name, then how much room the model has beside that, and last the lines in its terms.
     probe = probe_of(log.loaded, log.plan.name)
-    named = NamedNumbers(probe)
-    for item in items:
-        for field, value in _fields(probe.plan, item.observation):
-            named.walk(value, field.binder.type)
+    named = _named(probe, items)
     for variable in probe.kernel.variables:
         if variable.name in known:
             named.walk(known[variable.name], variable.type)
-    names = {sort.name: tuple(named.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
+    # What is counted has all its elements: two of two voters are a majority, and two of five are none.
+    others = {sort: log.elements.get(sort, ()) for sort in _counted_in(probe)}
+    every = {sort.name: (*named.elements.get(sort.name, ()), *others.get(sort.name, ())) for sort in probe.kernel.sorts}
     # A set parameter has one element at least, whether lines name it or not.
-    names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
+    names = {sort: tuple(dict.fromkeys(each)) or (f"unknown {sort}",) for sort, each in every.items()}
     spares = _spares(probe, names, factor)
     if known:
         spares = dict.fromkeys(spares, 0)
@@ -217,6 +218,10 @@ def window_model(
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
     scales = _scales(named, factor, of_slice=log.of_slice)
     sizes = {name: scale.size for name, scale in scales.items()}
+    if probe.grows and files_tell_order(log.plan):  # in logs of Kafka collections hold numbers, which the sizes count
+        stated = (value for item in items for _, value in item.observation.values)
+        most = most_elements(stated, len(items) + ROOM * factor)
+        sizes = {name: max(size, most) for name, size in sizes.items()}
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
         sizes = dict.fromkeys(sizes, max(sizes.values(), default=0))
@@ -270,12 +275,15 @@ def _largest(log: LogPart, counts: dict[str, int], exact: Set[str], sizes: Mappi
 
 def count_named(log: LogPart, items: Sequence[OrderedObservation]) -> dict[str, int]:
     """How many elements of each set some items name."""
-    probe = probe_of(log.loaded, log.plan.name)
-    stated = NamedNumbers(probe)
+    return {sort: len(names) for sort, names in _named(probe_of(log.loaded, log.plan.name), items).elements.items()}
+
+
+def _named(probe: SizeProbe, items: Sequence[OrderedObservation]) -> NamedNumbers:
+    found = NamedNumbers(probe)
     for item in items:
-        for field, value in _fields(probe.plan, item.observation):
-            stated.walk(value, field.binder.type)
-    return {sort: len(names) for sort, names in stated.elements.items()}
+        for each, value in _fields(probe.plan, item.observation):
+            found.walk(value, each.binder.type)
+    return found
 
 
 def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:
@@ -300,6 +308,11 @@ def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -
     single, counted, given = _roles.get_or_make(probe, None, lambda: _roles_of(probe))
     most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
     return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
+
+
+def _counted_in(probe: SizeProbe) -> frozenset[str]:
+    """The set parameters whose elements are counted."""
+    return _roles.get_or_make(probe, None, lambda: _roles_of(probe))[1]
 
 
 _roles = RecentValues[tuple[frozenset[str], frozenset[str], frozenset[str]]](4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,16 @@ import pytest
 
 from assay.grammar.load import Loaded, load_text
 from assay.traces.log_reader import ReadOptions, read_logs
-from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.binding import EventBinder
+from assay.traces.observe.model_size import sized_kernel, trace_plan
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
+from assay.traces.search.stuttering import compared_order
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.validate import validate
 from assay.traces.windows.numbers import probe_of
 from assay.traces.windows.slice_window import lasting
-from assay.traces.windows.window_model import LogPart
+from assay.traces.windows.window_model import LogPart, window_model
 
 SPEC = """\
 module amounts
@@ -46,7 +50,7 @@ trace log:
     on Held(node: Node, y: Amount): observe held[node] == y
 """
 
-Said = tuple[str, dict[str, int]]
+Said = tuple[str, dict[str, Any]]
 
 
 def spec(guard: str, low: int = 0, more: str = "", order: str = "file") -> Loaded:
@@ -122,3 +126,58 @@ def test_what_rises_by_a_little_with_each_step_does_not_last() -> None:
 def test_which_numbers_are_the_specs_own(guard: str, constants: set[int], distance: int, *, exact: bool) -> None:
     probe = probe_of(spec(guard), "log")
     assert (set(probe.constants - {0}), probe.distance, probe.exact) == (constants, distance, exact)
+
+
+GROWING = """\
+module lists
+
+param Node: set = {a, b}
+size param Max: int = 3
+size param Most: int = 3
+type N = 0 .. Max
+
+state:
+    held: map[Node, LIST[N, max Most]] = [n -> EMPTY]
+
+action add(n: Node, x: N):
+    held[n] := held[n] + ONE
+
+trace log:
+    from events
+    begins anywhere
+    order: file
+    on Added(node: Node, x: N): add(node, x)
+    on Held(node: Node, all: LIST[N, max Most]): observe held[node] == all
+    on Counted(node: Node, most: 0 .. 40): observe count(held[node]) == most
+"""
+
+
+@pytest.mark.parametrize(("kind", "empty", "one"), [("seq", "[]", "[x]"), ("set", "{}", "{x}")])
+def test_a_window_has_room_for_the_collections_that_lines_state_and_add_to(
+    kind: str, empty: str, one: str, tmp_path: Path
+) -> None:
+    loaded = load_text(GROWING.replace("LIST", kind).replace("EMPTY", empty).replace("ONE", one))
+    held = list(range(1, 13))
+    added: list[Said] = [("Added", {"x": 13}), ("Held", {"all": [*held, 13]})]
+    assert verdict(tmp_path, loaded, [("Held", {"all": held}), *added]) is TraceVerdict.CONSISTENT
+    assert verdict(tmp_path, loaded, [("Held", {"all": held[:-1]}), *added]) is TraceVerdict.INCONSISTENT
+    many: list[Said] = [("Added", {"x": each}) for each in held]
+    counted: list[Said] = [("Counted", {"most": 5}), *many, ("Counted", {"most": 17})]
+    assert verdict(tmp_path, loaded, counted) is not TraceVerdict.INCONSISTENT
+
+
+def test_what_is_counted_has_all_its_elements_in_each_window(tmp_path: Path) -> None:
+    enough = "count({m in Node if held[m] > 0}) < count(Node) - 2"
+    loaded, nodes = spec(enough), ("a", "b", "c", "d")
+    items = [{"event": "Held", "node": each, "y": 0, "time": 1_000 * at} for at, each in enumerate(nodes)]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(each) + "\n" for each in items))
+    events = read_logs([str(tmp_path)], ReadOptions(source=trace_plan(loaded.kernel, "log").source)).events
+    kernel, plan = sized_kernel(loaded, events, len(events), None)
+    model = TraceModel(kernel, plan)
+    lines = compared_order(model, EventBinder(plan, model.applies).bind(events).observations).items
+    elements = {each.name: each.elements for each in kernel.sorts}
+    log = LogPart(loaded, trace_plan(loaded.kernel, "log"), Options(), events, elements=elements)
+    window = window_model(log, lines[:1])
+    assert set(nodes) <= set(window.names["Node"])
+    assert len(window.names["Node"]) == len(elements["Node"])
+    assert len(window_model(replace(log, loaded=spec("true")), lines[:1]).names["Node"]) == 1
