@@ -174,8 +174,9 @@ def _undecoded(validation: Validation) -> Iterator[Notice]:
 
 
 def weighed(notices: Iterable[Notice], steps: Container[str]) -> tuple[Notice, ...]:
-    """The notices, those about records without a logger by whether they may tell of ``steps``: no other event has to be
-    read for later lines to have an explanation.
+    """The notices, those about records without a logger by whether they may tell of ``steps``.
+
+    No other event has to be read for later lines to have an explanation.
     """
     return tuple(_weighed(each, any(kind in steps for kind in each.told)) for each in notices)
 

@@ -38,6 +38,8 @@ CUT_OFF = "cut off"
 that is known.
 """
 
+_MOST_KINDS = 12
+"""Of more kinds of events none is named in a notice."""
 _MAX_MISSES = 64
 """After this many records in a row that begin with a bracket which is not a thread, no thread is looked for there."""
 
@@ -467,4 +469,6 @@ class FileJob:
 
 
 def _told(kinds: frozenset[str]) -> str:
+    if len(kinds) > _MOST_KINDS:
+        return "may tell of many kinds of events"
     return f"may tell of {', '.join(sorted(kinds))}" if kinds else "begin like no line that is known"

@@ -32,8 +32,9 @@ def unlogged_order(violations: Sequence[LogViolation], observations: Iterable[Ob
 
 
 def moved_forward(lines: Sequence[OrderedObservation], event: Event) -> list[OrderedObservation] | None:
-    """The lines in an order that times allow, too: those of an event, and of its file before it, come before lines of
-    other files at the same time. None if all of these come later already.
+    """The lines in an order that times allow, too; None if they are in it already.
+
+    Those of an event, and of its file before it, come before lines of other files at the same time.
     """
     lines = sorted(lines, key=by_time)
     last = max((at for at, line in enumerate(lines) if line.observation.event is event), default=-1)

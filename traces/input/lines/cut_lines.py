@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import takewhile
 from re import _compiler, _parser  # type: ignore[attr-defined] # they have no public name
 from re import _constants as c
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.patterns.line_regex import FLAGS, MatchExtent
@@ -18,8 +18,8 @@ from assay.traces.patterns.pattern import LinePattern
 
 _COMPARED = 400
 """So many characters of a beginning are compared: what fits no further fits no shorter text."""
-_KEPT = 1 << 12
-"""So many templates are remembered."""
+_MOST = 1 << 14
+"""So many templates are compared and remembered, which takes some seconds: each further message may be any."""
 _MARK = 40
 """The longest mark, in characters, by which shippers say that they cut a line."""
 _OF_ONE_CHARACTER = (c.LITERAL, c.NOT_LITERAL, c.ANY, c.IN)
@@ -41,14 +41,34 @@ class CutLine:
     added: int = 0
 
 
+class _Whole(NamedTuple):
+    """A pattern of whole messages: its expression, the text with which all of them begin, and of what events they tell."""
+
+    pattern: LinePattern
+    text: str
+    head: str
+    kinds: frozenset[str]
+
+    def may_begin(self, text: str) -> bool:
+        """Whether some message begins with a text."""
+        if not text.startswith(self.head[: len(text)]):
+            return False
+        return _beginnings(self.text).fullmatch(text) is not None
+
+
 class CutLines:
     """Finds the patterns of a catalogue of which a text may be the beginning."""
 
     def __init__(self, matcher: PatternMatcher) -> None:
         self._matcher = matcher
-        self._whole = [each for each in matcher.catalogue.patterns if each.reads is MatchExtent.WHOLE]
         self._all = LoggerPatterns(matcher.catalogue.patterns, protocol=False)
         self._known: dict[bytes, CutLine] = {}
+
+    @cached_property
+    def _whole(self) -> list[_Whole]:
+        patterns = (each for each in self._matcher.catalogue.patterns if each.reads is MatchExtent.WHOLE)
+        texts = ((each, each.regex.pattern) for each in patterns)
+        return [_Whole(each, text, _head(text), self._kinds(each)) for each, text in texts]
 
     def find(self, message: str) -> CutLine:
         """What a message without its end may be, equal for all messages of one template; of no kind if no known line
@@ -57,18 +77,17 @@ class CutLines:
         text = message.partition("\n")[0][:_COMPARED]
         data = text.encode()
         template = data if self._all.table is None else data.translate(self._all.table)
-        if template not in self._known:
-            if len(self._known) == _KEPT:
-                self._known.clear()
-            self._known[template] = self._find(text)
-        return self._known[template]
+        found = self._known.get(template)
+        if found is None and len(self._known) < _MOST:
+            found = self._known[template] = self._find(text)
+        return found or CutLine(frozenset().union(*(each.kinds for each in self._whole)))
 
     def _find(self, text: str) -> CutLine:
         kinds: set[str] = set()
         found: CutLine | None = None
         for way, added in self._ways(text):
-            fitting = [each for each in self._whole if way and _may_begin(each, way)]
-            kinds.update(kind for each in fitting for kind in self._kinds(each))
+            fitting = [each for each in self._whole if way and each.may_begin(way)]
+            kinds.update(*(each.kinds for each in fitting))
             named = None if found is not None else _named(fitting, way)
             if named is not None:
                 found = CutLine(frozenset(), self._parts(named.loggers[0]), named.loggers[0], added)
@@ -105,22 +124,13 @@ def _partial(matcher: PatternMatcher, logger: str) -> LoggerPatterns:
     return LoggerPatterns(() if of_logger is None else of_logger.partial, protocol=False)
 
 
-def _named(fitting: Sequence[LinePattern], text: str) -> LinePattern | None:
+def _named(fitting: Sequence[_Whole], text: str) -> LinePattern | None:
     """The pattern of a line that begins so, if its text shows which one it is."""
-    shown = (each for each in fitting if is_specific(each) and each.literal in text)
-    alone = fitting[0] if len(fitting) == 1 and _head(fitting[0].regex.pattern) else None
+    shown = (each.pattern for each in fitting if is_specific(each.pattern) and each.pattern.literal in text)
+    alone = fitting[0].pattern if len(fitting) == 1 and fitting[0].head else None
     return next(shown, alone)
 
 
-def _may_begin(pattern: LinePattern, text: str) -> bool:
-    """Whether some message of a pattern begins with a text."""
-    head = _head(pattern.regex.pattern)
-    if not text.startswith(head[: len(text)]):
-        return False
-    return _beginnings(pattern.regex.pattern).fullmatch(text) is not None
-
-
-@cache
 def _head(pattern: str) -> str:
     """The text with which all messages of a pattern begin."""
     literals = takewhile(lambda item: item[0] is c.LITERAL, _parser.parse(pattern, FLAGS))
