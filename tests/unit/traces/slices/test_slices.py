@@ -53,20 +53,6 @@ def test_a_step_whose_lines_tell_the_outcome_alone_is_one_of_the_numbered(line: 
     assert [step.action for step in found.slices[0].execution.steps] == ["make", "put", "take"]
 
 
-def test_a_line_that_repeats_a_write_may_be_much_later_than_the_lost_line_that_told_it(line: Line, shelf: Line) -> None:
-    """The second `Put` has no line. It was counted before `Seen` repeats it, however soon after a write its line is."""
-    within = SHELVES.replace("GUARD", "bound room: t.items < Max")
-    within = within.replace("order: file;", "order: file; commit before line within 5 ms;")
-    events = [
-        line("n0", 1, 0, "Unlocked"),
-        shelf(1, 10, "Made", version=0),
-        shelf(2, 20, "Put", items=1, version=1),
-        shelf(3, 40, "Counted", node="n2", items=2),
-        shelf(4, 100, "Seen", items=2, version=2),
-    ]
-    assert validate(load_text(within), events).verdict is TraceVerdict.CONSISTENT
-
-
 def test_a_step_that_the_shared_execution_forbids_is_blamed_on_the_guard(line: Line, shelf: Line) -> None:
     events = [shelf(1, 10, "Made", version=0), shelf(2, 20, "Put", items=1, version=1), line("n0", 1, 90, "Unlocked")]
     events[2:] = [line("n0", 1, 20_090, "Unlocked")]
