@@ -213,6 +213,8 @@ class SliceResult:
     be."""
     open_lines: bool = False
     """Whether it is undecided because of these lines alone."""
+    of_shared: tuple[Event, ...] = ()
+    """Those of these lines that are held against what all slices share."""
 
 
 @dataclass(frozen=True, slots=True)

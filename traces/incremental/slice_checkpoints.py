@@ -27,7 +27,8 @@ from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import SliceResult
 from assay.traces.slices.slice_answer import SliceAnswer
-from assay.traces.slices.slice_validator import Joiner, slice_item
+from assay.traces.slices.slice_lines import slice_item
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.versions.findings import WIDTHS, Gap, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.out_of_order import out_of_order_lines

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.event import Event, LogPosition, Remark
 from assay.traces.observe.binding import EventBinder
-from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, speaks_of
@@ -21,12 +21,12 @@ from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.coarse_times import ORDERS_TRIED, moved_forward, unlogged_order, without_versions_first
 from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged, remarks_on
 from assay.traces.slices.slice_context import Joint
+from assay.traces.slices.slice_lines import SliceLines, slice_item
 from assay.traces.slices.slice_search import STATES_KEPT, ConditionRemover, SliceSearch, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
 from assay.traces.slices.versions.conflicting_lines import are_of_two, contradicted, have_restarted
 from assay.traces.slices.versions.findings import WIDTHS, SliceFindings, SliceQuery
-from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_blame import Blamer
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import (
@@ -39,34 +39,12 @@ from assay.traces.slices.versions.wrong_versions import check_slice
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import named_by
 
+if TYPE_CHECKING:
+    from assay.traces.slices.versions.ask_slice import Timeline
+    from assay.traces.windows.slice_window import WindowRefuted
+
 _DOUBTFUL = frozenset({TraceVerdict.INCONSISTENT, TraceVerdict.INCONCLUSIVE})
 _OF_STATES = frozenset({"invariant", "lemma"})
-
-
-class SliceLines:
-    """The observations of a slice. ``few`` omits equal lines (docs/design/equal-lines.md); all lines are bound only
-    when needed.
-
-    ``started``: one of them reports the slice's beginning.
-    """
-
-    def __init__(self, model: TraceModel, binder: EventBinder, events: Selection, joint: Joint) -> None:
-        self._binder, self._events = binder, events
-        self.read = binder.read(events)
-        self.few = [
-            slice_item(number, seen) for number, seen in enumerate(binder.without_repetitions(events, self.read))
-        ]
-        self.started = joint.is_begun(events, FirstWrite().with_lines(model, self.few))
-
-    @property
-    def used(self) -> int:
-        """How many of the events are used."""
-        return self.read.tally.used - len(self.read.tally.misfits)
-
-    @cached_property
-    def observations(self) -> Sequence[Observation]:
-        """The observations of all events."""
-        return self._binder.bind(self._events).observations
 
 
 class SlicesOfKernel:
@@ -166,8 +144,10 @@ class Joiner:
             answer = contradictory_lines(self.joint.log, lines.few, result.unexplained)
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
-            return explained_by_the_unlogged(result) if explained else result
-        if self._may_be_several() and self._are_of_two(answer.items):
+            if explained and result.of_shared:
+                answer = contradictory_lines(self.joint.log, lines.few, result.of_shared, self._timeline)
+            return explained_by_the_unlogged(result) if explained and answer == EXPLAINED else result
+        if self._may_be_several() and self._are_of_two(answer):
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
@@ -175,18 +155,27 @@ class Joiner:
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
+    @cached_property
+    def _timeline(self) -> Timeline:
+        """The shared timeline, as far as lines tell of it."""
+        from assay.traces.slices.versions.ask_slice import timeline_of  # noqa: PLC0415 - few answers need the solver
+
+        return timeline_of(self.joint, self._history(1).window)
+
     def _may_be_several(self) -> bool:
         """Whether lines of two slices that had one name may be taken for one's: no line reports the second creation."""
         slicing, partial = self.joint.split.slicing, self.joint.partial
         return partial if slicing.identity is not None else (self.joint.begun or partial) and slicing.since is not None
 
-    def _are_of_two(self, items: Sequence[OrderedObservation]) -> bool:
+    def _are_of_two(self, refuted: WindowRefuted) -> bool:
         """Whether another slice of that name may have begun between some lines."""
-        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415 - few answers need the solver
+        from assay.traces.windows.births import AT_ONCE, may_be_created_again  # noqa: PLC0415 - it needs the solver
 
+        items, times = refuted.items, [each.time for each in refuted.items]
+        if refuted.is_of_versions_alone:
+            return max(times) - min(times) > AT_ONCE
         if self.joint.split.slicing.identity is not None:
             return may_be_created_again(items, 0)  # lines name a new slice, if they were read
-        times = [each.time for each in items]
         unlogged = any(min(times) <= before and after <= max(times) for before, after in self.joint.stretches)
         return unlogged or may_be_created_again(items) or have_restarted(self.model, items)
 
@@ -368,8 +357,9 @@ class Joiner:
             unexplained=tuple(found.unexplained),
             absurd=None if absurd is None else absurd.event,
             open_lines=verdict is TraceVerdict.INCONCLUSIVE
-            and reason == asked.reason_of_lines
-            and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),
+            and absurd is None
+            and asked.is_of_lines(lacking=self.joint.partial),
+            of_shared=tuple(found.unexplained_by(self._of_kernel.reads_shared)),
         )
 
     @property
@@ -397,8 +387,10 @@ class Joiner:
             if history.narrowed and self._asked(found).is_open:
                 history, found = self._followed(few, width, started=started)
         if found.violations and history.narrowed:
-            # What a beam dropped may have explained it: such a mismatch is undecided, never a verdict.
-            found = replace(found, narrowed=tuple(found.violations), violations=[])
+            # What a beam dropped may have explained it: such a mismatch is undecided, never a verdict. Others may be so, too.
+            history = self._history(WIDTHS[0])
+            every = self._check(history, few, started=started, explained=False).run()
+            found = replace(every, narrowed=tuple(every.violations or found.violations), violations=[])
         return history, found
 
     def _followed(
@@ -468,13 +460,6 @@ class Joiner:
             for taken in (*each.hidden, *each.taken)
         )
         yield from remarks_on(self.joint.plan, steps)
-
-
-def slice_item(number: int, seen: Observation) -> OrderedObservation:
-    """An observation as an item, by its place among the slice's lines."""
-    record = seen.event.record
-    time = float(record.time or 0)
-    return OrderedObservation(number, seen, 0, number, time, time, time + record.resolution - 1)
 
 
 def _first(node: VersionNode) -> OrderedObservation | None:

@@ -22,7 +22,7 @@ from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, by_time
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import FIRST_LINES, begins_again, shows_birth
-from assay.traces.windows.numbers import NamedNumbers
+from assay.traces.windows.numbers import NamedNumbers, completed
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -37,7 +37,7 @@ from assay.traces.windows.slice_window import (
     refuted_by,
     template_of,
 )
-from assay.traces.windows.window_model import LogPart, WindowModel, completed, elements_of, window_model, writer_of
+from assay.traces.windows.window_model import LogPart, WindowModel, elements_of, window_model, writer_of
 
 BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""

@@ -214,6 +214,13 @@ class ValueMap:
         return VariantValue(value.variant, tuple(self(each, field.type) for each, field in parts))
 
 
+def completed(value: Value, born: Value) -> Value:
+    """A map with the entries at birth of the elements that it lacks."""
+    if isinstance(value, FrozenMap) and isinstance(born, FrozenMap):
+        return FrozenMap({**born, **{key: completed(each, born.get(key)) for key, each in value.items()}})
+    return value
+
+
 class NamedNumbers:
     """The numbers and the elements that some values name, by parameter."""
 

@@ -219,6 +219,11 @@ class WindowRefuted:
     unless_lost: bool = False
     """Whether one line between them, if it was lost, would explain them."""
 
+    @property
+    def is_of_versions_alone(self) -> bool:
+        """Whether the items state versions of a slice that fall, and no more stands between them."""
+        return not (self.guards or self.properties)
+
 
 def refuted_by(window: WindowModel, items: Sequence[OrderedObservation], core: Sequence[Switch]) -> WindowRefuted:
     """The items, guards and properties of a core."""

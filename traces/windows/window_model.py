@@ -4,7 +4,7 @@ terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from math import prod
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
-from assay.grammar.values import Atom, FrozenMap, Value
+from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
@@ -26,7 +26,7 @@ from assay.traces.observe.partial_order import OrderedObservation, files_tell_or
 from assay.traces.observe.reported_actions import losable_actions
 from assay.traces.options import Options
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, most_elements, probe_of
+from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, completed, most_elements, probe_of
 from assay.traces.windows.recent_values import RecentValues
 
 ROOM = 3
@@ -132,18 +132,18 @@ class WindowModel:
 
     def state_of(self, known: Mapping[str, Value]) -> State:
         """A state of the log in terms of the window; what is not told is as at birth."""
-        places = {sort: {name: at for at, name in enumerate(known)} for sort, known in self.names.items()}
-
-        def element(sort: str, name: str) -> Atom:
-            return Atom(sort, places[sort][name], f"{sort}-{places[sort][name]}")
-
-        rewrite = ValueMap(self.probe.parameters, lambda name, number: self.scales[name].place(number), element)
         types = {each.name: each.type for each in self.probe.kernel.variables}
-        born = self.birth()
+        born, rewrite = self.birth(), _rewriter(self.probe, self.names, self.scales)
         return tuple(
-            completed(rewrite(known[name], types[name]), born[name])
+            completed(rewrite(known[name], types[name]), born[name]) if name in known else born[name]
             for name in (each.name for each in self.kernel.variables)
         )
+
+    def key_of(self, variable: str, key: Value | None) -> Value | None:
+        """The key of a variable's entry in terms of the window; None stands for the whole variable."""
+        type_ = next(each.type for each in self.probe.kernel.variables if each.name == variable)
+        rewrite = _rewriter(self.probe, self.names, self.scales)
+        return rewrite(key, type_.key) if isinstance(type_, t.MapType) and key is not None else None
 
     def words(self, variable: str, key: Value | None, value: Value) -> str:
         """A place and its value, in terms of the log."""
@@ -169,13 +169,6 @@ class WindowModel:
         return self.as_logged(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
 
 
-def completed(value: Value, born: Value) -> Value:
-    """A map with the entries at birth of the elements that it lacks."""
-    if isinstance(value, FrozenMap) and isinstance(born, FrozenMap):
-        return FrozenMap({**born, **{key: completed(each, born.get(key)) for key, each in value.items()}})
-    return value
-
-
 def elements_of(model: TraceModel) -> ValueMap:
     """Rewrites values with the elements that a model has by their names. A name that it lacks is a ``KeyError``."""
     elements = {sort.name: {name: at for at, name in enumerate(sort.elements)} for sort in model.kernel.sorts}
@@ -190,20 +183,23 @@ def window_model(
     shared: bool = False,
     least: Mapping[str, int] = MappingProxyType({}),
     known: Mapping[str, Value] = MappingProxyType({}),
+    told: Iterable[tuple[str, Value]] = (),
 ) -> WindowModel:
     """The model of some items; ``factor`` multiplies the room for numbers and the spare elements. Raises
     ``SpecError``.
 
-    ``known`` are values of variables that the model has room for, and it has no spare elements then.
+    ``known`` are values of variables that the model has room for, and it has no spare elements then. It has room for
+    values that were ``told`` of variables, too.
     A model that is ``shared`` with other windows has at least as many spare elements as theirs. Of sets without spare
     elements it then has at ``least`` so many.
     """
     # First what the lines name, then how much room the model has beside that, and last the lines in its terms.
     probe = probe_of(log.loaded, log.plan.name)
     named = _named(probe, items)
-    for variable in probe.kernel.variables:
-        if variable.name in known:
-            named.walk(known[variable.name], variable.type)
+    of_lines = {name: set(each) for name, each in named.numbers.items()}
+    types = {each.name: each.type for each in probe.kernel.variables}
+    for name, value in (*known.items(), *told):
+        named.walk(value, types[name])
     # What is counted has all its elements: two of two voters are a majority, and two of five are none.
     others = {sort: log.elements.get(sort, ()) for sort in _counted_in(probe)}
     every = {sort.name: (*named.elements.get(sort.name, ()), *others.get(sort.name, ())) for sort in probe.kernel.sorts}
@@ -216,7 +212,7 @@ def window_model(
         # A window of a slice is about this one: another slice has no part in it.
         spares[log.plan.slicing.sort.name] = 0
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
-    scales = _scales(named, factor, of_slice=log.of_slice)
+    scales = _scales(named, of_lines if log.of_slice else {}, factor)
     sizes = {name: scale.size for name, scale in scales.items()}
     if probe.grows and files_tell_order(log.plan):  # in logs of Kafka collections hold numbers, which the sizes count
         stated = (value for item in items for _, value in item.observation.values)
@@ -224,7 +220,6 @@ def window_model(
         sizes = {name: max(size, most) for name, size in sizes.items()}
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
-        sizes = dict.fromkeys(sizes, max(sizes.values(), default=0))
     if least:
         sizes = {name: max(size, LEAST_NUMBER) for name, size in sizes.items()}
     if shared:
@@ -241,12 +236,11 @@ def window_model(
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
 
 
-def _scales(named: NamedNumbers, factor: int, *, of_slice: bool) -> dict[str, Scale]:
-    """The order of the numbers that lines name, with room for those that they do not."""
-    numbers = named.numbers
-    if of_slice:  # versions are compared with leader epochs: their order is that of all numbers
-        numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
-    return {name: named.probe.scale(each, ROOM * factor) for name, each in numbers.items()}
+def _scales(named: NamedNumbers, stated: Mapping[str, Set[int]], factor: int) -> dict[str, Scale]:
+    """The order of the numbers that a window names, with room for those that it does not. Of numbers that lines of a
+    slice have ``stated`` the order is that of all: versions are compared with leader epochs, for example."""
+    common = set[int]().union(*stated.values())
+    return {name: named.probe.scale(common | each, ROOM * factor) for name, each in named.numbers.items()}
 
 
 SHARED_STEP = 4
@@ -400,6 +394,17 @@ def small_model(log: LogPart, elements: int, largest: int) -> k.Kernel:
     return model_of_size(log, sorts, {each.name: largest for each in probe.parameters if each.size})[1]
 
 
+def _rewriter(probe: SizeProbe, names: Mapping[str, Sequence[str]], scales: Mapping[str, Scale]) -> ValueMap:
+    """Rewrites values of the log in terms of a window."""
+    places = {sort: {name: at for at, name in enumerate(known)} for sort, known in names.items()}
+
+    def element(sort: str, name: str) -> Atom:
+        at = places[sort][name]
+        return Atom(sort, at, f"{sort}-{at}")
+
+    return ValueMap(probe.parameters, lambda name, number: scales[name].place(number), element)
+
+
 def _in_window(
     model: TraceModel,
     items: Sequence[OrderedObservation],
@@ -408,13 +413,7 @@ def _in_window(
     scales: Mapping[str, Scale],
 ) -> tuple[WindowItem, ...]:
     """The items in terms of the model of a window."""
-    places = {sort: {name: at for at, name in enumerate(known)} for sort, known in names.items()}
-
-    def element(sort: str, name: str) -> Atom:
-        at = places[sort][name]
-        return Atom(sort, at, f"{sort}-{at}")
-
-    rewrite = ValueMap(probe.parameters, lambda name, number: scales[name].place(number), element)
+    rewrite = _rewriter(probe, names, scales)
     found: list[WindowItem] = []
     for item in items:
         seen = item.observation

@@ -43,7 +43,8 @@ class Mate:
 class Chain:
     """The states by position, without steps that change nothing which slices read; and when each began at the earliest.
 
-    The positions in ``uncertain`` come from hidden steps, whose time no line gives.
+    The positions in ``uncertain`` come from hidden steps, whose time no line gives. Those in ``lines`` come from the
+    step of a line, which was read and not inferred.
     """
 
     states: tuple[State, ...]
@@ -51,6 +52,7 @@ class Chain:
     mates: dict[Thread, list[Mate]]
     skew: int
     uncertain: frozenset[int] = frozenset()
+    lines: frozenset[int] = frozenset()
 
     def latest_at(self, time: float) -> int:
         """The last position that can lie before a line of this time."""
@@ -84,6 +86,7 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
     states, earliest = [visible(blank)], [float("-inf")]
     mates: dict[Thread, list[Mate]] = defaultdict(list)
     uncertain: set[int] = set()
+    lines: set[int] = set()
     for move in path.moves():
         before = len(states) - 1
         # Never below the position before: `latest_at` looks for a time by bisection.
@@ -95,11 +98,13 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
         before = len(states) - 1
         for taken in move.taken:
             _extend(states, earliest, visible(model.states[taken.state]), time)
+        if move.item is not None and not move.item.observation.event.is_inferred:
+            lines |= set(range(before + 1, len(states)))
         thread = None if move.item is None else thread_of(move.item.observation.event, plan)
         if move.item is not None and thread is not None:
             mates[thread].append(_mate(move.item, before, len(states) - 1))
     ordered = {thread: _by_time(own) for thread, own in mates.items()}
-    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(uncertain))
+    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(uncertain), frozenset(lines))
 
 
 def _mate(item: OrderedObservation, before: int, after: int) -> Mate:

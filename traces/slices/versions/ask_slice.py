@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
-from itertools import groupby, permutations
+from itertools import combinations, groupby, permutations
 from math import inf
+from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.layout.encode import UnfitError
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
-from assay.traces.slices.versions.version_history import number_of
+from assay.traces.slices.timeline.shared_timeline import Chain
+from assay.traces.slices.timeline.told_states import Told, told_states
+from assay.traces.slices.versions.version_history import VersionedUpdate, number_of, stated_number
+from assay.traces.windows.line_pairs import is_one_run
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.slice_chain import chain_of
 from assay.traces.windows.slice_window import CONFLICTS, TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
+from assay.traces.windows.timeline_window import Span, TimelineWindow, told_between
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
+
+if TYPE_CHECKING:
+    from assay.traces.slices.slice_context import Joint
 
 FEW_LINES = 6
 """So few lines of a slice are asked about in every order at once: another question takes longer to write than to
@@ -32,8 +41,11 @@ LINES = 20
 SUSPECTS = 14
 """How many of them may be lines that nothing explains: the last ones, for the first may tell of what came before."""
 
-MOST_WINDOWS = 8
-"""How many windows of a slice are asked about."""
+LINES_ON_TIMELINE, SUSPECTS_ON_TIMELINE = 8, 4
+"""The same on a timeline, where a window has to know everything that is shared."""
+
+MOST_WINDOWS, MOST_ON_TIMELINE = 8, 4
+"""How many windows of a slice are asked about, and how many on a timeline."""
 
 EXPLAINED, UNANSWERED = "explained", "no answer"
 SliceWindowAnswer = WindowRefuted | str
@@ -43,28 +55,96 @@ LATE = 10_000.0
 """By how many milliseconds a fact may be older than its line, where the clause sets no bound."""
 
 
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The shared timeline: what lines told of it by each position, and the positions that an update may have."""
+
+    chain: Chain
+    told: Sequence[Told]
+    window: Callable[[VersionedUpdate], Span]
+
+    def span(self, lines: Sequence[OrderedObservation], late: float) -> Span:
+        """The positions at which some lines of one moment may have happened, if lines may be ``late`` milliseconds."""
+        low, high = self.window(VersionedUpdate(0, tuple(lines)))
+        prompt = [each.time for each in lines if each.observation.names_action]
+        # The line of a position may be late, too.
+        first = self.chain.latest_at(min(prompt) - 2 * late) if prompt else 0
+        return min(max(low, first), high), high
+
+
+def timeline_of(joint: Joint, window: Callable[[VersionedUpdate], Span]) -> Timeline:
+    """The timeline of a joint; ``window`` says which positions an update may have."""
+    from_birth = not (joint.partial or joint.begun or joint.supposes or joint.late > -inf)
+    told = told_states(joint.chain, joint.split.kernel.variables, joint.seen, from_birth=from_birth)
+    return Timeline(joint.chain, told, window)
+
+
 def contradictory_lines(
-    log: LogPart, lines: Sequence[OrderedObservation], unexplained: Iterable[Event]
+    log: LogPart,
+    lines: Sequence[OrderedObservation],
+    unexplained: Iterable[Event],
+    timeline: Timeline | None = None,
 ) -> SliceWindowAnswer:
     """Lines of one slice that contradict each other, looked for around those that nothing explains. Else whether
-    something explains all of these, as many at a time as are asked about at once."""
+    something explains all of these, as many at a time as are asked about at once.
+
+    On a ``timeline`` nothing is refuted, for it is one of several that explain what is shared.
+    """
     places = {each.record.place for each in unexplained}
     suspects = [each for each in sorted(lines, key=by_time) if each.observation.event.record.place in places]
     if not suspects:
         return UNANSWERED
+    for each in suspects:
+        if (fallen := _fallen(log, each, lines)) is not None:
+            return fallen
+    few, many = (SUSPECTS, LINES) if timeline is None else (SUSPECTS_ON_TIMELINE, LINES_ON_TIMELINE)
+    if timeline is not None and len(suspects) > few * MOST_ON_TIMELINE:
+        return UNANSWERED
     answer: SliceWindowAnswer = EXPLAINED
     # From the end, because later lines have more before them that could contradict them.
-    for end in range(len(suspects), 0, -SUSPECTS)[:MOST_WINDOWS]:
-        found = ask_slice(log, _about(suspects[max(0, end - SUSPECTS) : end], lines))
-        if isinstance(found, WindowRefuted):
+    for end in range(len(suspects), 0, -few)[:MOST_WINDOWS]:
+        asked = _about(suspects[max(0, end - few) : end], lines, many)
+        found = ask_slice(log, asked) if timeline is None else ask_on(timeline, log, asked)
+        if isinstance(found, WindowRefuted) or (timeline is not None and found != EXPLAINED):
             return found
         # One window without an answer leaves the whole without one, unless a later one refutes.
         answer = answer if found == EXPLAINED else found
     # The first suspects were then in no window, so nothing is known of them.
-    return answer if len(suspects) <= SUSPECTS * MOST_WINDOWS else UNANSWERED
+    return answer if len(suspects) <= few * MOST_WINDOWS else UNANSWERED
 
 
-def _about(suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObservation]) -> list[OrderedObservation]:
+def _fallen(log: LogPart, line: OrderedObservation, lines: Iterable[OrderedObservation]) -> WindowRefuted | None:
+    """A line and another one that one process wrote into one file, if the later one tells of a write of a lower
+    version, and soon after it."""
+    for pair in (tuple(sorted((line, other), key=by_time)) for other in lines):
+        # After a start that no line tells of, a process tells of old writes again.
+        may_begin = log.options.lossy or log.options.holes
+        if _falls(log, *pair) and _are_of_one_file(*pair) and (not may_begin or is_one_run(pair)):
+            return WindowRefuted(pair, (), ())
+    return None
+
+
+def _falls(log: LogPart, first: OrderedObservation, last: OrderedObservation) -> bool:
+    """Whether a line tells of a write that was made after one of a higher version was told."""
+    before, after = stated_number(first), stated_number(last)
+    is_lower = before is not None and after is not None and before > after
+    return is_lower and last.observation.names_action and first.latest < last.time - _lateness(log)
+
+
+def _are_of_one_file(one: OrderedObservation, other: OrderedObservation) -> bool:
+    mine, its = one.observation.event, other.observation.event
+    return mine.run == its.run and mine.sequence == its.sequence
+
+
+def _lateness(log: LogPart) -> float:
+    """By how many milliseconds a fact may be older than its line."""
+    bound = log.plan.ordering.commit_before_line
+    return (LATE if bound is None else float(bound)) + log.plan.ordering.skew
+
+
+def _about(
+    suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObservation], many: int
+) -> list[OrderedObservation]:
     """Lines with those that say most about what they speak of: first those with most of their numbers, then the
     nearest."""
     own = Counter(number for each in suspects for number in set(_numbers(each)))
@@ -79,7 +159,7 @@ def _about(suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObserv
         seen = each.observation
         first.setdefault(number if seen.rule.at is None else (id(seen.rule), tuple(seen.bound.items())), each)
     others = [each for each in first.values() if each not in suspects]
-    return [*suspects, *sorted(others, key=distance)[: LINES - len(suspects)]]
+    return [*suspects, *sorted(others, key=distance)[: many - len(suspects)]]
 
 
 def _numbers(line: OrderedObservation) -> Iterator[tuple[str, int]]:
@@ -113,6 +193,29 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
                     return found
             return UNANSWERED
     except (UnansweredError, SpecError, UnsupportedError):
+        return UNANSWERED
+
+
+def ask_on(timeline: Timeline, log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowAnswer:
+    """Whether something explains some lines on a timeline, in one order."""
+    items, late = sorted(lines, key=by_time), _lateness(log)
+    if any(_falls(log, first, last) for first, last in combinations(items, 2)):
+        return UNANSWERED
+    try:
+        with deep_recursion(log.loaded.kernel):
+            told = told_between(timeline.told, [timeline.span([each], late) for each in items])
+            window = window_model(log, items, shared=True, told=told)
+            units, before = _ordered(log, window, items)
+            units = _units_in_turn(items, units, before)
+            spans = [timeline.span([items[n] for n in unit], late) for unit in units]
+            order = Order(tuple(tuple(range(at)) for at in range(len(units))))
+            template, kept = template_of(window.kernel), lasting(log)
+            asked = TimelineWindow(template, window, units, order, kept, timeline.told, spans)
+            try:
+                return EXPLAINED if asked.is_explained() else UNANSWERED
+            finally:
+                asked.close()
+    except (UnansweredError, UnfitError, SpecError, UnsupportedError):
         return UNANSWERED
 
 
@@ -184,9 +287,7 @@ def _ordered(
     logged = sorted({each for each in numbers if each is not None})
     units = [tuple(n for n, each in enumerate(numbers) if each == number) for number in logged]
     units += [(n,) for n, each in enumerate(numbers) if each is None]
-    bound = log.plan.ordering.commit_before_line
-    late = (LATE if bound is None else float(bound)) + log.plan.ordering.skew
-    moments = [_Moment.of([items[n] for n in unit], numbers[unit[0]], late) for unit in units]
+    moments = [_Moment.of([items[n] for n in unit], numbers[unit[0]], _lateness(log)) for unit in units]
     pairs = [(x, y) for x, y in permutations(range(len(units)), 2) if moments[x].is_before(moments[y])]
     if not _is_acyclic(pairs):  # versions contradict the clocks: then only the lines of one process are in order
         pairs = [(x, y) for x, y in pairs if moments[x].is_reported_before(moments[y])]

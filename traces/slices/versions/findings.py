@@ -73,13 +73,8 @@ class SliceFindings:
                 f"{self.narrowed[0].place} fits none of {WIDTHS[-1]} histories that were followed; "
                 "writes of which no line tells leave more open"
             )
-        return _unlogged_updates(self.missing) if self.missing else self.reason_of_lines
-
-    @property
-    def reason_of_lines(self) -> str | None:
-        """Why the verdict is open, if it is so because of single lines alone."""
-        if self.narrowed or self.missing:
-            return None
+        if self.missing:
+            return _unlogged_updates(self.missing)
         if self.passed_over:
             place = self.passed_over[0].observation.event.record.place
             return f"{place} fits nothing that is known, and may tell of what came before, or of writes without a line"
@@ -101,14 +96,24 @@ class SliceFindings:
     def unexplained(self) -> Iterator[Event]:
         """The lines that nothing explains, whether that is a mismatch or not."""
         yield from (each.event for each in (*self.violations, *self.narrowed))
-        yield from (each.observation.event for each in self.passed_over)
-        yield from (line.observation.event for write in self.unplaced for line in write.lines)
+        yield from (each.observation.event for each in self.open_lines)
+
+    def is_of_lines(self, *, lacking: bool) -> bool:
+        """Whether nothing but single lines leaves the verdict open. Where no line is ``lacking``, other histories than
+        those that were followed do so, too."""
+        return not self.missing and (lacking or not self.narrowed)
+
+    def unexplained_by(self, is_such: Callable[[k.TraceRule], bool]) -> Iterator[Event]:
+        """The lines that nothing explains and that are read by such rules; of mismatches the rule is not known."""
+        yield from (each.event for each in self.narrowed)
+        lines = (each.observation for each in self.open_lines)
+        yield from (each.event for each in lines if is_such(each.rule))
 
     @property
-    def open_rules(self) -> Iterator[k.TraceRule]:
-        """The rules of the lines that nothing explains and that are no mismatches."""
-        yield from (each.observation.rule for each in self.passed_over)
-        yield from (line.observation.rule for write in self.unplaced for line in write.lines)
+    def open_lines(self) -> Iterator[OrderedObservation]:
+        """The lines that nothing explains and that are no mismatches."""
+        yield from self.passed_over
+        yield from (line for write in self.unplaced for line in write.lines)
 
     @property
     def is_open(self) -> bool:

@@ -386,9 +386,16 @@ def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float)
 def number_of(model: TraceModel, line: OrderedObservation) -> int | None:
     """The version in a line; None if it has none."""
     at, bound = line.observation.rule.at, line.observation.bound
-    if at is None:
-        return None
-    value = bound[at.name] if isinstance(at, k.Local) and at.name in bound else model.value(at, bound)
+    if at is None or (isinstance(at, k.Local) and at.name in bound):
+        return stated_number(line)
+    value = model.value(at, bound)
+    return value if isinstance(value, int) else None
+
+
+def stated_number(line: OrderedObservation) -> int | None:
+    """The version in a line where it is one of its fields; None if it is not."""
+    at = line.observation.rule.at
+    value = line.observation.bound.get(at.name) if isinstance(at, k.Local) else None
     return value if isinstance(value, int) else None
 
 

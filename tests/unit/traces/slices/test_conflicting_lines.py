@@ -8,7 +8,8 @@ from typing import Any
 
 from assay.grammar.load import load_text
 from assay.traces.shared_search import check
-from assay.traces.slices.slice_validator import Joiner, slice_item
+from assay.traces.slices.slice_lines import slice_item
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.versions.conflicting_lines import contradicted
 
 SHELVES = (
