@@ -185,23 +185,33 @@ def _most_lines(asked: OpenWindow, least: int) -> list[int]:
 
 def _move_near(asked: OpenWindow, wanted: Sequence[int], near: State, logged: frozenset[Value]) -> None:
     """Look for a model whose beginning differs from the reached state in few places. Each is kept that can be, in
-    turn, first what ``logged`` processes know. The others get the least values. Raises ``UnansweredError``."""
+    turn, first what ``logged`` processes know. The others get the next greater value. Raises ``UnansweredError``."""
     places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
     if asked.formula.solve([*wanted, *(same for _, same in places)]):
         return
     # Place by place: with all of a core given up at once more changed than had to, and searches failed later.
     kept, bits = list(wanted), dict(places_of(asked, near))
-    opened: list[int] = []
+    opened = list[range]()
     for place, same in places:
         if asked.formula.solve([*kept, same]):
             kept.append(same)
         else:
-            opened += (asked.parts.frames[0][bit] for bit in reversed(bits[place]))
+            opened.append(bits[place])
+    reached = asked.template.bits(near)
+    for each in opened:
+        kept += _next_greater(asked, kept, [(asked.parts.frames[0][bit], reached[bit]) for bit in reversed(each)])
     asked.formula.solve(kept)
-    # Numbers rise. With one that the lines do not determine, a later line would be of the past.
-    for bit in opened:
-        if asked.formula.values([bit])[0] and not asked.formula.solve([*kept, -bit]):
-            kept.append(bit)
-            asked.formula.solve(kept)
-        else:
-            kept.append(-bit)
+
+
+def _next_greater(asked: OpenWindow, kept: Sequence[int], bits: Sequence[tuple[int, bool]]) -> list[int]:
+    """What asks for the least value that is greater than the reached one, or else for the least. The bits of a place come
+    with the reached ones, the highest first. Numbers rise: with a greater one a later line would be of the past."""
+    found = list[int]()
+    for at in reversed([at for at, (_, is_set) in enumerate(bits) if not is_set]):
+        greater = [literal if is_set else -literal for literal, is_set in bits[:at]] + [bits[at][0]]
+        if asked.formula.solve([*kept, *greater]):
+            found = greater
+            break
+    for literal, _ in bits[len(found) :]:
+        found.append(-literal if asked.formula.solve([*kept, *found, -literal]) else literal)
+    return found

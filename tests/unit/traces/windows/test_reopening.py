@@ -59,6 +59,7 @@ trace log:
     on Renewed(node: Node): renew(node)
     on Inside(): observe room != none
     on Current(number: Term): observe term == number
+    on Passed(number: Term): observe term > number
     on Seen(number: Term): observe term == number and room != none
     begins anywhere
     order: file; commit before line within 1 ms; skew 0 ms
@@ -145,6 +146,13 @@ def test_it_goes_on_from_before_what_was_read_too_early(line: Line) -> None:
         TraceVerdict.CONSISTENT,
         ("by a/a.log:3 no line tells how, but room hall",),
     )
+
+
+@pytest.mark.parametrize("passed", [1, 2, 5])
+def test_a_number_that_has_to_change_becomes_the_next_greater(line: Line, passed: int) -> None:
+    begun = [line("a", 1, 100, "Granted", term=1), line("a", 2, 110, "Renewed")]
+    found = answer([*begun, line("a", 3, 200, "Passed", number=passed)])
+    assert found.rests_on == (f"by a/a.log:3 no line tells how, but term {passed + 1}",)
 
 
 def test_what_lasts_is_not_given_up(line: Line, lacking: list[Any]) -> None:
