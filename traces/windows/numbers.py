@@ -19,6 +19,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.windows.recent_values import RecentValues
 
 PROBE = 1_009
@@ -85,8 +86,10 @@ def _probe(loaded: Loaded, clause: str) -> SizeProbe:
         constants |= found.intersection(_of_kernel(others))
     distances = constants.intersection(each for node in _nodes(kernel) for each in _distances_in(node))
     parameters = {value: name for name, value in sizes.items()}
-    exact = any(_computes(each) for node in _nodes(kernel) for each in (node, *descendants(node)))
+    every = [each for node in _nodes(kernel) for each in (node, *descendants(node))]
     plan = trace_plan(kernel, clause)
+    # In logs of Kafka sums only compare distances, which a scale keeps in order; offsets would make its windows large.
+    exact = files_tell_order(plan) and any(_computes(each) or _counts(each) for each in every)
     types = [*(each.type for each in kernel.variables), *(f.binder.type for rule in plan.rules for f in rule.fields)]
     return SizeProbe(kernel, plan, parameters, constants, max(distances, default=0), exact, _grow(types))
 
@@ -128,6 +131,26 @@ def _computes(node: k.Node) -> bool:
             return _is_number(left) or _is_number(right)
         case k.Aggregate(_, "sum"):
             return True
+        case _:
+            return False
+
+
+def _counts(node: k.Node) -> bool:
+    """Whether a number of the log is compared with one of elements, for which no smaller one can stand either."""
+    match node:
+        case k.Equal(_, left, right) | k.Compare(_, _, left, right):
+            return any(_grows_in(one) and _is_number(other) for one, other in ((left, right), (right, left)))
+        case _:
+            return False
+
+
+def _grows_in(expr: k.Expr) -> bool:
+    """Whether the value is how many elements a collection has that may be as large as the log needs."""
+    match expr:
+        case k.Count(_, operand):
+            return _grow([operand.type])
+        case k.Arithmetic(_, _, left, right):
+            return _grows_in(left) or _grows_in(right)
         case _:
             return False
 

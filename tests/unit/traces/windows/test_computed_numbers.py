@@ -149,6 +149,7 @@ trace log:
     on Added(node: Node, x: N): add(node, x)
     on Held(node: Node, all: LIST[N, max Most]): observe held[node] == all
     on Counted(node: Node, most: 0 .. 40): observe count(held[node]) == most
+    on Many(node: Node, x: N): observe count(held[node]) == x
 """
 
 
@@ -163,6 +164,8 @@ def test_a_window_has_room_for_the_collections_that_lines_state_and_add_to(
     assert verdict(tmp_path, loaded, [("Held", {"all": held[:-1]}), *added]) is TraceVerdict.INCONSISTENT
     many: list[Said] = [("Added", {"x": each}) for each in held]
     counted: list[Said] = [("Counted", {"most": 5}), *many, ("Counted", {"most": 17})]
+    assert verdict(tmp_path, loaded, counted) is not TraceVerdict.INCONSISTENT
+    counted = [("Many", {"x": 5}), *[("Added", {"x": each}) for each in range(1, 9)], ("Many", {"x": 13})]
     assert verdict(tmp_path, loaded, counted) is not TraceVerdict.INCONSISTENT
 
 
