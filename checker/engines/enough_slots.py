@@ -29,8 +29,10 @@ Search = Callable[[k.Kernel, SearchOptions], Report | None]
 
 
 def search_in_slots(kernel: k.Kernel, options: SearchOptions, search: Search) -> Report | None:
-    """The report of a search of the kernel with enough slots in its large sets; None where it has none, or ``search``
-    finds that it cannot be compiled, or there would be too many slots."""
+    """The report of a search of the kernel with enough slots in its large sets.
+
+    None if it has none, if there would be too many slots, or if ``search`` finds that it cannot be compiled.
+    """
     large = {each.name: each.type for each in kernel.variables if _slotted(each.type, MOST_SLOTS) != each.type}
     # The abstract side of a refinement is compared with this one, and its sets have no slots.
     if not large or kernel.refinements:

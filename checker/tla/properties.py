@@ -29,7 +29,7 @@ def stay(kernel: k.Kernel, scope: TlaScope, *, everywhere: bool) -> Formula | No
     """A stuttering step for states that TLC would otherwise report as deadlocks; None if there are none.
 
     Those are states in which the system may stop, and states whose only possible instances a bound or a capacity cuts
-    off; or, if nobody looks for deadlocks, all states.
+    off. If nobody looks for deadlocks, those are all states.
     """
     if everywhere:
         return Formula("UNCHANGED vars", PREFIX)

@@ -82,7 +82,11 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     everyday(
         [
             *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
-            *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1", "kraft-4.4.0") for cut in (*LATE[:2], "broker-2 only")),
+            *(
+                (kraft, cut)
+                for kraft in ("C1", "C2", "kraft-4.1.1", "kraft-4.4.0")
+                for cut in (*LATE[:2], "broker-2 only")
+            ),
             *((each, "last third of every file") for each in ("A9", "B1")),
         ],
         1,

@@ -97,7 +97,7 @@ def _step(finding: PatternMatch, time: int) -> _Step:
 def _other_sessions(steps: Sequence[_Step]) -> set[str]:
     """The sessions that are not the broker's own.
 
-    Lines about nodes that the broker creates say which is its own; those in which a client by name opens or closes one
+    Lines about nodes that the broker creates say which is its own. Those in which a client by name opens or closes one
     say which is another's. Otherwise a session is another client's if it begins soon after the broker's, which lasts,
     or after another one's end.
     """

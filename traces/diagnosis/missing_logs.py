@@ -182,12 +182,9 @@ def weighed(notices: Iterable[Notice], steps: Container[str]) -> tuple[Notice, .
 
 
 def _weighed(notice: Notice, telling: bool) -> Notice:
-    kind = notice.kind
-    if kind == NO_LOGGER and notice.told and not telling:
-        kind = CUT_OFF
-    elif kind == CUT_OFF and telling:
-        kind = STEPS_CUT_OFF
-    return replace(notice, kind=kind)
+    if notice.kind == NO_LOGGER and notice.told and not telling:
+        return replace(notice, kind=CUT_OFF)
+    return replace(notice, kind=STEPS_CUT_OFF) if notice.kind == CUT_OFF and telling else notice
 
 
 def not_read(notices: Iterable[Notice]) -> list[Notice]:

@@ -101,8 +101,9 @@ def _with_announced(starts: Numbers, own: Selection) -> Numbers:
 
 
 def _with_deleted(starts: Numbers, own: Selection) -> Numbers:
-    """The times of creations, and of those that no line reports: a process says that the slice is deleted, and then
-    states what is not of the same life (``births.toml``).
+    """The times of creations, and of those that no line reports.
+
+    There a process says that the slice is deleted, and then states what is not of the same life (``births.toml``).
     """
     rule = rule_file("births.toml")["deletion"]
     deleted = [each for line in rule["lines"] for each in _of_line(own, **line)]

@@ -188,8 +188,9 @@ def _lost_by_leader(name: str, event: Event, broker: object, lost: LostRange) ->
 
 
 def _is_unclean(event: Event) -> bool:
-    """Whether a change that KRaft calls unclean is that: it says so too where a reassignment ends with a new leader, and
-    where an eligible replica is elected (KIP-966).
+    """Whether a change that KRaft calls unclean is that.
+
+    It calls the end of a reassignment with a new leader so, and the election of an eligible replica (KIP-966).
     """
     leader, before, eligible, isr = (event.fields.get(name) for name in ("leader", "isr_before", "elr_before", "isr"))
     if event.fields.get("recovery") is not None:

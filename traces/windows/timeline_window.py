@@ -1,7 +1,7 @@
 """Windows of a slice on the timeline that all slices share: what lines told of it holds around the slice's lines.
 
 As in any window of a slice, everything may have happened between two lines. But each line lies at a position of the
-timeline, no earlier than the lines before it, and the places that lines told by then have the values that they told.
+timeline, no earlier than the lines before it. The places that lines told by then have the values that they told.
 Places that no line told are open.
 """
 

@@ -31,8 +31,8 @@ from assay.grammar.kernel.node_unions import AnyExpr, expression
 
 COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
 FEW = 16
-"""A set that a `let` names is encoded element by element where its type has no more values, or has fewer than the set
-has possible elements."""
+"""A set that a `let` names is encoded element by element where its type has no more values. So it is where the type has
+fewer values than the set has possible elements."""
 
 
 class SmtEncoder(Collections):

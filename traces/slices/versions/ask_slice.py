@@ -114,8 +114,8 @@ def contradictory_lines(
 
 
 def _fallen(log: LogPart, line: OrderedObservation, lines: Iterable[OrderedObservation]) -> WindowRefuted | None:
-    """A line and another one that one process wrote into one file, if the later one tells of a write of a lower
-    version, and soon after it."""
+    """A line and another one that one process wrote into one file. The later one tells of a write of a lower version,
+    and soon after the other."""
     for pair in (tuple(sorted((line, other), key=by_time)) for other in lines):
         # After a start that no line tells of, a process tells of old writes again.
         may_begin = log.options.lossy or log.options.holes
@@ -245,8 +245,8 @@ def refuted_lines(
     """Those of some lines that contradict each other, by a window of their own; None if something explains them.
 
     They are taken in the order of their times (``in_turn``) or in any that is allowed. In the order of times all writes
-    were by so many milliseconds earlier than their first lines (``late``), and those lines in a row that only observe
-    may be taken as of one moment (``together``). Raises ``UnansweredError``.
+    were by so many milliseconds earlier than their first lines (``late``). Lines in a row that only observe may be taken
+    as of one moment (``together``). Raises ``UnansweredError``.
     """
     items = sorted(lines, key=by_time)
     window = window_model(log, items, room)

@@ -38,8 +38,9 @@ def is_replayed(
     lines: Sequence[OrderedObservation],
     misplaced: Sequence[OrderedObservation],
 ) -> bool:
-    """Whether a misplaced line repeats what was written before the first version that the others tell of: its process
-    names the action, and has said nothing of a later version. A process that starts reads again what was written.
+    """Whether a misplaced line repeats what was written before the first version that the others tell of.
+
+    Then its process names the action, and has said nothing of a later version: it starts, and reads old writes again.
     """
     number = number_of(model, line)
     if number is None or not line.observation.names_action:
