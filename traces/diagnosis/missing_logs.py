@@ -110,7 +110,6 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     ends = [each for each in doubtful if each.kind == STEPS_CUT_OFF]
     if ends and validation.verdict is TraceVerdict.CONSISTENT:
         answer = replace(answer, rests_on=(*answer.rests_on, f"{UNCOMPARED}: {_first_of(ends)}"))
-    # Missing lines can only take explanations away: what is consistent stays so, and says what it rests on.
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         return replace(answer, rests_on=(*answer.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
     # No missing line excuses lines that contradict each other whatever else happened.
