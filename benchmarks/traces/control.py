@@ -20,7 +20,8 @@ from assay.traces.observe.decomposition import Split
 from assay.traces.result import TraceVerdict
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_context import Joint
-from assay.traces.slices.slice_validator import Joiner, SliceLines
+from assay.traces.slices.slice_lines import SliceLines
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.versions.findings import SliceFindings, SliceQuery
 from assay.traces.slices.versions.version_check import SliceCheck

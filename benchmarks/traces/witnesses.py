@@ -21,7 +21,7 @@ from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.observe.binding import bind
 from assay.traces.result import TraceVerdict
 from assay.traces.search.transition_system import ANY, TraceModel
-from assay.traces.slices.slice_validator import slice_item
+from assay.traces.slices.slice_lines import slice_item
 from assay.traces.slices.versions.findings import WIDTHS, SliceQuery
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import (

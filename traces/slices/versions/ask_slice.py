@@ -9,7 +9,6 @@ from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
 from itertools import combinations, groupby, permutations
 from math import inf
-from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.encode import UnfitError
@@ -19,7 +18,7 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.slices.timeline.shared_timeline import Chain
-from assay.traces.slices.timeline.told_states import Told, told_states
+from assay.traces.slices.timeline.told_states import Told
 from assay.traces.slices.versions.version_history import VersionedUpdate, number_of, stated_number
 from assay.traces.windows.line_pairs import is_one_run
 from assay.traces.windows.open_window import Order
@@ -27,9 +26,6 @@ from assay.traces.windows.slice_chain import chain_of
 from assay.traces.windows.slice_window import CONFLICTS, TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
 from assay.traces.windows.timeline_window import Span, TimelineWindow, told_between
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
-
-if TYPE_CHECKING:
-    from assay.traces.slices.slice_context import Joint
 
 FEW_LINES = 6
 """So few lines of a slice are asked about in every order at once: another question takes longer to write than to
@@ -70,13 +66,6 @@ class Timeline:
         # The line of a position may be late, too.
         first = self.chain.latest_at(min(prompt) - 2 * late) if prompt else 0
         return min(max(low, first), high), high
-
-
-def timeline_of(joint: Joint, window: Callable[[VersionedUpdate], Span]) -> Timeline:
-    """The timeline of a joint; ``window`` says which positions an update may have."""
-    from_birth = not (joint.partial or joint.begun or joint.supposes or joint.late > -inf)
-    told = told_states(joint.chain, joint.split.kernel.variables, joint.seen, from_birth=from_birth)
-    return Timeline(joint.chain, told, window)
 
 
 def contradictory_lines(
