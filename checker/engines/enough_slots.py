@@ -16,6 +16,7 @@ from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.options import SearchOptions
 from assay.checker.report import Report
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel.types import MapType, SetType, Type
 
 FEWEST_SLOTS = 32
@@ -83,16 +84,15 @@ class _InSlots:
 
     def __init__(self, types: Mapping[str, Type]) -> None:
         self._types = types
-        # By identity, so that what is shared stays shared. Each holds its node, whose address is not used again then.
-        self._made: dict[int, tuple[object, object]] = {}
+        # By identity, so that what is shared stays shared.
+        self._made = IdentityMemo[object, object]()
 
     def of(self, node: T) -> T:
         """The same with the other types; the node itself where none of them occurs."""
         if not isinstance(node, tuple | k.Node):
             return node
-        if id(node) not in self._made:
-            self._made[id(node)] = (node, self._tuple(node) if isinstance(node, tuple) else self._node(node))
-        return self._made[id(node)][1]  # type: ignore[return-value]
+        make = self._tuple if isinstance(node, tuple) else self._node
+        return self._made.get_or_make(node, make)  # type: ignore[arg-type, return-value]
 
     def _tuple(self, items: tuple[object, ...]) -> tuple[object, ...]:
         made = tuple(map(self.of, items))

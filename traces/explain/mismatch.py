@@ -109,7 +109,7 @@ def _explain_all(
         answer = None
         if log is not None and most:
             goes_on = partial(_goes_on, search, conclusion, log, findings.unlogged, found)
-            answer = _asked(search, conclusion, log, doubted, goes_on if _is_part(search, options) else None)
+            answer = _asked(search, conclusion, log, doubted, goes_on if options.partial else None)
         # Before a limit counts: the search goes on from another state, where it may not hit the limit again.
         if found:
             search, start = found[0][0], [found[0][1]]
@@ -148,11 +148,6 @@ def _explain_all(
     else:
         if start:
             findings.add_reason(f"{len(doubted)} lines follow from what was found; {NOT_CHECKED}")
-
-
-def _is_part(search: TraceSearch, options: Options) -> bool:
-    """Whether lines of the log are missing. One that begins in another state than at birth is a part of a longer one."""
-    return options.partial or tuple(search.initial) != search.model.initial
 
 
 def _goes_on(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, permutations, repeat, takewhile
 
+from assay.grammar.identity_memo import IdentityMemo
+from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.path import SearchPath
@@ -35,9 +37,9 @@ def _turned(search: TraceSearch, path: SearchPath) -> Iterator[PartialOrder]:
     order = search.frontier.order
     for item in search.frontier.next_in_streams(path.node.cursors):
         items = order.streams[item.stream].items
-        lines: dict[int, list[OrderedObservation]] = {}
+        lines = IdentityMemo[Event, list[OrderedObservation]]()
         for each, _ in takewhile(_are_tied, zip(items[item.position :], repeat(item))):
-            lines.setdefault(id(each.observation.event), []).append(each)
+            lines.setdefault(each.observation.event, []).append(each)
         end = item.position + sum(map(len, lines.values()))
         for turned in islice(permutations(lines.values()), 1, ORDERS):
             tied = (each for line in turned for each in line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from math import inf
+from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.expressions.traverse import assignments
 from assay.grammar import kernel as k
@@ -17,15 +18,18 @@ from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.options import Options
 from assay.traces.search.path import UNLOGGED, SearchPath, unlogged_stretches
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.logged_values import logged_values
 from assay.traces.slices.timeline.shared_past import SharedPast, shared_past
 from assay.traces.slices.timeline.shared_timeline import Chain, chain
-from assay.traces.slices.timeline.told_states import Told, told_states
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_history import (
     knows_gaps,
 )
 from assay.traces.table.event_selection import Selection
 from assay.traces.windows.window_model import LogPart
+
+if TYPE_CHECKING:
+    from assay.traces.windows.timeline_window import LoggedValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +79,9 @@ class Joint:
         """No line is known to be missing."""
         return not (self.partial or self.begun or self.supposes or self.late > -inf)
 
-    def told(self) -> Sequence[Told]:
+    def logged_values(self) -> Sequence[LoggedValues]:
         """What lines told of the shared variables that slices see, by position of the timeline."""
-        return told_states(self.chain, self.split.kernel.variables, self.seen, from_birth=self._is_whole)
+        return logged_values(self.chain, self.split.kernel.variables, self.seen, from_birth=self._is_whole)
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
         """Whether the slice's beginning is in the log, given its first update.

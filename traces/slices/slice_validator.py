@@ -160,7 +160,7 @@ class Joiner:
         """The shared timeline, as far as lines tell of it."""
         from assay.traces.slices.versions.ask_slice import Timeline  # noqa: PLC0415 - few answers need the solver
 
-        return Timeline(self.joint.chain, self.joint.told(), self._history(1).window)
+        return Timeline(self.joint.chain, self.joint.logged_values(), self._history(1).window)
 
     def _may_be_several(self) -> bool:
         """Whether lines of two slices that had one name may be taken for one's: no line reports the second creation."""

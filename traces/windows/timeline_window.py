@@ -7,11 +7,10 @@ Places that no line told are open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.grammar.values import FrozenMap, Value
-from assay.traces.slices.timeline.told_states import Place, Told
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.replayed import places_of
 from assay.traces.windows.slice_window import CONFLICTS, SliceWindow, Unit
@@ -23,6 +22,12 @@ MOST_POSITIONS = 200
 
 Span = tuple[int, int]
 """The first and the last position at which something may have happened."""
+
+Place = tuple[str, Value | None]
+"""A variable, or its entry for an element."""
+
+LoggedValues = Mapping[Place, Value]
+"""The places of which lines told, each with its value."""
 
 Pin = tuple[tuple[int, bool], ...]
 """The bits of a place with the value that was told."""
@@ -39,7 +44,7 @@ class TimelineWindow(SliceWindow):
         units: Sequence[Unit],
         order: Order,
         kept: frozenset[str],
-        told: Sequence[Told],
+        told: Sequence[LoggedValues],
         spans: Sequence[Span],
     ) -> None:
         self._told, self._spans = told, spans
@@ -86,7 +91,7 @@ class TimelineWindow(SliceWindow):
                 yield from ((at, bits[at]) for at in own)
 
 
-def told_between(told: Sequence[Told], spans: Sequence[Span]) -> Iterator[tuple[str, Value]]:
+def told_between(told: Sequence[LoggedValues], spans: Sequence[Span]) -> Iterator[tuple[str, Value]]:
     """The values that lines told of variables at some positions. Raises ``UnsupportedError`` if these are too many."""
     first, last = min(low for low, _ in spans), max(high for _, high in spans)
     if last - first >= MOST_POSITIONS:

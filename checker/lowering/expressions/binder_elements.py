@@ -173,17 +173,18 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
 
 def quantified_domain(domain: k.Expr, lowering: Lowering) -> Choices | LongInterval:
     """The domain of a quantifier. It stops where one element decides, so integers may be any number."""
-    if lowering.unrolling is not UNROLLED:
-        if isinstance(domain, k.Interval):
-            return _interval_or_loop(lowering.code, lowering.number(domain.low), lowering.number(domain.high))
-        if isinstance(domain, k.TypeDomain) and isinstance(domain.of, t.RangeType) and not is_masked(domain.of):
-            return _interval_or_loop(lowering.code, n.number(domain.of.low), n.number(domain.of.high))
-    return choices_of(domain, lowering)
-
-
-def _interval_or_loop(code: FunctionBuilder, low: Number, high: Number) -> Bunch | LongInterval:
+    if lowering.unrolling is UNROLLED:
+        return choices_of(domain, lowering)
+    if isinstance(domain, k.Interval):
+        low, high = lowering.number(domain.low), lowering.number(domain.high)
+    elif isinstance(domain, k.TypeDomain) and isinstance(domain.of, t.RangeType):
+        low, high = n.number(domain.of.low), n.number(domain.of.high)
+    else:
+        return choices_of(domain, lowering)
     if high.high - low.low < LIST_LIMIT:
-        return interval(code, low, high)
+        # A mask, or values by rank, where it is one of these.
+        return choices_of(domain, lowering)
+    code = lowering.code
     return LongInterval(low, high, n.add(code, n.subtract(code, high, low), n.number(1)))
 
 

@@ -15,16 +15,16 @@ from assay.checker.layout.encode import UnfitError
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.slices.timeline.shared_timeline import Chain
-from assay.traces.slices.timeline.told_states import Told
 from assay.traces.slices.versions.version_history import VersionedUpdate, number_of, stated_number
 from assay.traces.windows.line_pairs import is_one_run
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.slice_chain import chain_of
 from assay.traces.windows.slice_window import CONFLICTS, TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
-from assay.traces.windows.timeline_window import Span, TimelineWindow, told_between
+from assay.traces.windows.timeline_window import LoggedValues, Span, TimelineWindow, told_between
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
 FEW_LINES = 6
@@ -56,7 +56,7 @@ class Timeline:
     """The shared timeline: what lines told of it by each position, and the positions that an update may have."""
 
     chain: Chain
-    told: Sequence[Told]
+    told: Sequence[LoggedValues]
     window: Callable[[VersionedUpdate], Span]
 
     def span(self, lines: Sequence[OrderedObservation], late: float) -> Span:
@@ -143,11 +143,13 @@ def _about(
         return -shared, min(abs(line.time - each.time) for each in suspects)
 
     # Of lines that state one write in the same words the first says most of its time.
-    first: dict[object, OrderedObservation] = {}
-    for number, each in enumerate(sorted(lines, key=by_time)):
+    first = IdentityTupleMemo[OrderedObservation]()
+    others: list[OrderedObservation] = []
+    for each in sorted(lines, key=by_time):
         seen = each.observation
-        first.setdefault(number if seen.rule.at is None else (id(seen.rule), tuple(seen.bound.items())), each)
-    others = [each for each in first.values() if each not in suspects]
+        if seen.rule.at is not None and first.setdefault((seen.rule,), tuple(seen.bound.items()), each) is not each:
+            continue
+        others += [] if each in suspects else [each]
     return [*suspects, *sorted(others, key=distance)[: many - len(suspects)]]
 
 

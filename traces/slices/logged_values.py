@@ -5,8 +5,9 @@ The timeline is one explanation of the shared lines. Of a place that no line wro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from assay.checker.report import State
 from assay.grammar import kernel as k
@@ -14,16 +15,14 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.slices.timeline.shared_timeline import Chain
 
-Place = tuple[str, Value | None]
-"""A variable, or its entry for an element."""
-
-Told = Mapping[Place, Value]
-"""The places that lines told, each with its value."""
+if TYPE_CHECKING:
+    # The solver, which windows need, loads slowly.
+    from assay.traces.windows.timeline_window import LoggedValues, Place
 
 
-def told_states(
+def logged_values(
     chain: Chain, variables: Sequence[k.Variable], seen: Sequence[int], *, from_birth: bool
-) -> tuple[Told, ...]:
+) -> tuple[LoggedValues, ...]:
     """What lines told of the variables that slices see, by position. ``from_birth``: the log has all lines."""
     told: dict[Place, Value] = {}
     if from_birth:
