@@ -201,7 +201,10 @@ class Joiner:
             return result
         # Before all files have begun any line may be missing, so that only lines against lines prove anything.
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
-            return self._of_lost_lines(result, lines)
+            return self._of_lost_lines(result, lines, "was written before all files begin")
+        # A shared state from which the search went on is one of several: it may be wrong in what slices read.
+        if self.joint.stretches:
+            return self._of_lost_lines(result, lines, "rests on shared steps of which no line tells")
         order = unlogged_order(result.violations, lines.observations)
         if order is not None:
             open_ = replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
@@ -245,12 +248,12 @@ class Joiner:
                 few = moved
         return None
 
-    def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
-        """The answer about a slice where not all files have begun: only contradictions between lines count."""
+    def _of_lost_lines(self, result: SliceResult, lines: SliceLines, why: str) -> SliceResult:
+        """The answer about a slice where shared lines are missing: only contradictions between lines count."""
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
-        reason = f"{result.violations[0].place} has no explanation, and was written before all files begin"
+        reason = f"{result.violations[0].place} has no explanation, and {why}"
         return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
 
     def _contradictions(self, violations: Iterable[LogViolation], lines: SliceLines) -> tuple[LogViolation, ...]:
