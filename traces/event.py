@@ -133,6 +133,11 @@ class Event:
         """The name of the sequence of lines to which the record belongs."""
         return self.stream or self.record.place.file
 
+    @property
+    def log(self) -> tuple[ProcessRun, str]:
+        """The process run and its sequence of lines: events of one log stand in the order in which they were written."""
+        return self.run, self.sequence
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:

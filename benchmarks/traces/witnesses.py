@@ -200,7 +200,7 @@ def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
 
 
 def _is_explained(run: str, point: Point, event: Event) -> bool:
-    """Whether the whole spec explains a line as the next one, by whatever action."""
+    """Whether some action of the whole spec explains a line as the next one."""
     history, _ = healthy_paths(run)[point.partition]
     joiner = joiner_without(run, frozenset())
     seen = [slice_item(number, each) for number, each in enumerate(joiner.binder.bind([event]).observations)]

@@ -1,6 +1,6 @@
 """Sets without a capacity that have too many possible elements for a bit each: they are searched in slots.
 
-A set of messages may have thousands of possible elements, of which no state has more than a few. Such a variable gets a
+A set of messages may have thousands of possible elements, while each state has a few. Such a variable gets a
 capacity that the spec does not give it. As long as no step exceeds that, the search is the one without it. The first
 step that does ends the search, which begins again with twice the slots (docs/design/sets-in-slots.md).
 """

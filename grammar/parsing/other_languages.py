@@ -228,8 +228,10 @@ def is_operator_elsewhere(word: str) -> bool:
 
 
 def instead_of_if(line: Sequence[Token]) -> str:
-    """What to write for an ``if`` behind an expression: ``a if c else b``, ``pick x in S if P``, or ``forall x in S if
-    P`` (of a line the tokens before)."""
+    """What to write for an ``if`` behind an expression, given the tokens before it in the line.
+
+    It may be of ``a if c else b``, of ``pick x in S if P``, or of ``forall x in S if P``.
+    """
     if line and str(line[0]) == "pick":
         return "what is picked fulfils a condition in `pick x in {x in S if P}`"
     binder = next((each for each in reversed(line) if each.type in ("FORALL", "EXISTS", "_COLON")), None)

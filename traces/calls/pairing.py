@@ -37,7 +37,7 @@ def history_of(events: Sequence[Event], plan: k.TracePlan) -> History:
     known = [rule for rule in plan.rules if rule.call is not None]
     calls = {rule.event: rule.call for rule in known if rule.call is not None}
     failing = frozenset(rule.event for rule in known if rule.call is not None and rule.call.fails)
-    logs = {(event.run, event.sequence) for event in events if event.kind in rules_by_kind(plan)}
+    logs = {event.log for event in events if event.kind in rules_by_kind(plan)}
     # In one file the positions of lines are the order, and more exact than their times.
     by_time = len(logs) > 1 or any(call.times is not None for call in calls.values())
     reader = _Pairing(plan, calls, failing, by_time=by_time)

@@ -248,7 +248,7 @@ class _ReportedIdentities:
             if value is None:
                 continue
             identity, at = str(value), _instant(event)
-            self._by_log.setdefault((event.run, event.sequence), []).append((at, identity))
+            self._by_log.setdefault(event.log, []).append((at, identity))
             self._by_run.setdefault(event.run, []).append((at, identity))
             self._first[identity] = min(at, self._first.get(identity, at))
         for logged in (*self._by_log.values(), *self._by_run.values()):
@@ -266,7 +266,7 @@ class _ReportedIdentities:
         value = event.fields.get(self._field)
         if value is not None:
             return str(value)
-        before = (self._by_log.get((event.run, event.sequence), []), self._by_run.get(event.run, []), self._births)
+        before = (self._by_log.get(event.log, []), self._by_run.get(event.run, []), self._births)
         found = (_last(reports, _instant(event)) for reports in before)
         return next(
             (identity for identity in found if identity is not None), self._births[0][1] if self._births else None

@@ -175,6 +175,7 @@ class TraceSearch:
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
         stack = [iter([self.take_ample_steps(path, limits) for path in beginnings])]
+        furthest: tuple[float, float] = (-inf, -inf) if finding.latest is None else self.progress(finding.latest)
         # No recursion: a path has as many moves as the log has lines.
         while stack:
             path = next(stack[-1], None)
@@ -190,8 +191,8 @@ class TraceSearch:
             finding.visited += 1
             self.model.visited += 1
             _remember(finding, path)
-            if finding.latest is None or self.progress(path) > self.progress(finding.latest):
-                finding.latest = path
+            if (progress := self.progress(path)) > furthest:
+                furthest, finding.latest = progress, path
             # Yielded, not returned: `CutPoints` wants every node at the goal.
             if path.read >= goal:
                 yield path

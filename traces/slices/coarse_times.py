@@ -42,7 +42,7 @@ def moved_forward(lines: Sequence[OrderedObservation], event: Event) -> list[Ord
     if not tied:
         return None
     between = [lines[at] for at in range(tied[0], last + 1)]
-    own = [line for line in between if _file(line.observation.event) == _file(event)]
+    own = [line for line in between if line.observation.event.log == event.log]
     others = [replace(line, time=max(line.time, lines[last].time)) for line in between if line not in own]
     return _numbered([*lines[: tied[0]], *own, *others, *lines[last + 1 :]])
 
@@ -67,11 +67,7 @@ def _is_coarse(line: OrderedObservation) -> bool:
 def _are_of_one_time(one: Event, other: Event) -> bool:
     """Whether two lines of different files have one time, which is longer than a millisecond."""
     mine, its = one.record, other.record
-    if mine.time is None or its.time is None or _file(one) == _file(other):
+    if mine.time is None or its.time is None or one.log == other.log:
         return False
     coarse = mine.resolution > 1 or its.resolution > 1
     return coarse and mine.time < its.time + its.resolution and its.time < mine.time + mine.resolution
-
-
-def _file(event: Event) -> object:
-    return event.run, event.sequence

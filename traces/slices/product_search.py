@@ -335,7 +335,7 @@ class _Built:
             if isinstance(entry, VersionedUpdate):
                 last = item
                 continue
-            files[item.observation.event.run, item.observation.event.sequence].append(item)
+            files[item.observation.event.log].append(item)
             if last is not None:
                 self._requires[item.index].add(last.index)
             if entry.before is not None:

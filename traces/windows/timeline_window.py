@@ -48,7 +48,6 @@ class TimelineWindow(SliceWindow):
         spans: Sequence[Span],
     ) -> None:
         self._told, self._spans = told, spans
-        self._of_template, self._of_window = template, window
         self._known: dict[tuple[Place, Value], Pin] = {}
         self._last: dict[int, int] = {}
         super().__init__(template, window, units, order, kept, CONFLICTS)
@@ -82,10 +81,10 @@ class TimelineWindow(SliceWindow):
     def _bits(self, place: Place, value: Value) -> Iterator[tuple[int, bool]]:
         """The bits of a place with a value, in the window's terms; none where the window has no such place."""
         name, whole = whole_of(place, value)
-        if name not in self._of_template.bits_of:
+        if name not in self.template.bits_of:
             return
-        state = self._of_window.state_of({name: whole})
-        key, bits = self._of_window.key_of(*place), self._of_template.bits(state)
+        state = self.window.state_of({name: whole})
+        key, bits = self.window.key_of(*place), self.template.bits(state)
         for each, own in places_of(self, state):
             if each.variable == name and each.key == key:
                 yield from ((at, bits[at]) for at in own)

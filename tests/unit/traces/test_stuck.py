@@ -1,4 +1,4 @@
-"""What will not go on by itself is told with whom it waits for, and what went on is not."""
+"""A finding names what waits without an end, and for whom; what went on again is no finding."""
 
 from __future__ import annotations
 

@@ -97,8 +97,8 @@ class CutLines:
     def _ways(text: str) -> Iterator[tuple[str, int]]:
         """The texts that may be the beginning of a line, and how much at the end is none of it, perhaps.
 
-        What stands in brackets first may be a thread, a name behind the last bracket the beginning of the logger, and
-        the end what the shipper wrote in its place, such as `[truncated]`.
+        What stands in brackets first may be a thread. A name behind the last bracket may be the beginning of the logger.
+        The end may be what the shipper wrote in its place, such as `[truncated]`.
         """
         yield text, 0
         if text.startswith("["):

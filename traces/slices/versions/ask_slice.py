@@ -105,10 +105,12 @@ def contradictory_lines(
 def _fallen(log: LogPart, line: OrderedObservation, lines: Iterable[OrderedObservation]) -> WindowRefuted | None:
     """A line and another one that one process wrote into one file. The later one tells of a write of a lower version,
     and soon after the other."""
-    for pair in (tuple(sorted((line, other), key=by_time)) for other in lines):
+    for other in lines:
+        pair = tuple(sorted((line, other), key=by_time))
         # After a start that no line tells of, a process tells of old writes again.
         may_begin = log.options.lossy or log.options.holes
-        if _falls(log, *pair) and _are_of_one_file(*pair) and (not may_begin or is_one_run(pair)):
+        of_one_log = line.observation.event.log == other.observation.event.log
+        if of_one_log and _falls(log, *pair) and (not may_begin or is_one_run(pair)):
             return WindowRefuted(pair, (), ())
     return None
 
@@ -118,11 +120,6 @@ def _falls(log: LogPart, first: OrderedObservation, last: OrderedObservation) ->
     before, after = stated_number(first), stated_number(last)
     is_lower = before is not None and after is not None and before > after
     return is_lower and last.observation.names_action and first.latest < last.time - _lateness(log)
-
-
-def _are_of_one_file(one: OrderedObservation, other: OrderedObservation) -> bool:
-    mine, its = one.observation.event, other.observation.event
-    return mine.run == its.run and mine.sequence == its.sequence
 
 
 def _lateness(log: LogPart) -> float:
@@ -349,6 +346,6 @@ class _Moment:
     def is_reported_before(self, other: _Moment) -> bool:
         """Whether one process did both, and wrote so in this order."""
         one, two = self.line.observation, other.line.observation
-        same = one.event.run == two.event.run and one.event.sequence == two.event.sequence
+        same = one.event.log == two.event.log
         unversioned_lines = self.version is None and other.version is None and one.names_action and two.names_action
         return same and unversioned_lines and self.line.index < other.line.index

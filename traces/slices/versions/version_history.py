@@ -436,8 +436,7 @@ class _Reported(NamedTuple):
             return True
         event = line.observation.event
         others = (each for each in self.beside if line.time <= each.time <= line.latest)
-        beside = (each for each in others if each.observation.event.sequence == event.sequence)
-        return any(each.index > line.index and each.observation.event.run == event.run for each in beside)
+        return any(each.index > line.index and each.observation.event.log == event.log for each in others)
 
 
 def at_field(rule: k.TraceRule) -> str | None:
